@@ -117,6 +117,23 @@ fn every_line_of_a_box_has_its_mark() {
     }
 }
 
+/// A number with a full stop that a line break has brought to the start of a line begins a list, in
+/// the middle of a sentence.
+#[test]
+fn no_list_begins_inside_a_sentence() {
+    for page in &content().lessons {
+        let source = source(page);
+        for (line, next) in source.lines().zip(source.lines().skip(1)) {
+            let is_text = line.trim_start().starts_with(char::is_alphabetic);
+            let begins = ["1. ", "1) ", "- ", "* ", "+ "]
+                .iter()
+                .any(|mark| next.trim_start().starts_with(mark));
+            let is_item = line.starts_with(' ') && !next.starts_with(' ');
+            assert!(!is_text || !begins || is_item, "{}: {next}", page.file);
+        }
+    }
+}
+
 #[test]
 fn lessons_are_as_long_as_promised() {
     for page in &content().lessons {

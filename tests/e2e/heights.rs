@@ -30,11 +30,6 @@ const HIGHER: &[(&str, [u32; 2], &str)] = &[
         "the loss beside the map where the diagonal appears",
     ),
     (
-        "whole-model",
-        [830, 1688],
-        "the parts of a model, one matrix and one number as its sum",
-    ),
-    (
         "distance",
         [840, 1688],
         "a map of all pairs, and the numbers of a row and a column",

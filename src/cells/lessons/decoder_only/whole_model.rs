@@ -31,12 +31,12 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 {cx.text_box("sentence")}
                 <div class="row center">{cx.slider("tau", Format::Fixed(1))} {draw_button(cx)}</div>
                 {no_draw(cx)}
+                <More summary="Seed of the draws">{cx.seed_box()}</More>
             </div>
             {next_tokens(cx)}
         </div>
         {drawing(cx)}
         {opened(cx)}
-        <More summary="Seed of the draws">{cx.seed_box()}</More>
         {trained(&["tiny-gpt"])}
     }
     .into_any()
@@ -294,12 +294,12 @@ fn drawing(cx: CellCx) -> AnyView {
     view! {
         <div class="whole-drawing">
             <div class="whole-stages">
-                {stages}
+                {stages} <Show when=move || kind.get() == 1>{head_box(cx)}</Show>
                 <div class="row" role="group" aria-label="Walk through all parts">
                     {walk_button(here, -1, "\u{2190} Back")} {walk_button(here, 1, "Next \u{2192}")}
                 </div>
             </div>
-            <div class="whole-parts">{parts} <Show when=move || kind.get() == 1>{head_box(cx)}</Show></div>
+            <div class="whole-parts">{parts}</div>
         </div>
     }
     .into_any()

@@ -14,8 +14,8 @@ use crate::frame::shown::{Call, Record};
 use crate::input::{InputSpec, InputValue, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::ModelCache;
-pub use crate::parts::decoder_parts::{AFTER, ATTENTION, BEFORE, MLP, Of, Spot, walked};
 use crate::parts::decoder_parts::PARTS;
+pub use crate::parts::decoder_parts::{AFTER, ATTENTION, BEFORE, MLP, Of, Spot, walked};
 use crate::parts::trained::{self, GPT, Pieces, START};
 use crate::spec::{CellSpec, Job, Progress, Run, WorkerKind};
 use crate::text_model::TextModel;
@@ -278,9 +278,9 @@ mod tests {
     use crate::jobs::JobCache;
     use crate::model_cache::CausalLm;
     use crate::parts::test_models::{cache, choice, computed, number, text};
-    use ndarray::Axis;
     use engine::model::decoder::DecoderExt;
     use engine::trace::Recorder;
+    use ndarray::Axis;
 
     fn given() -> Inputs {
         Inputs::defaults(&inputs())

@@ -106,6 +106,23 @@ mod tests {
         assert!(repeated(&c, "drawn") < 0.1);
     }
 
+    /// Where the model may end the text, it does so before it can repeat anything.
+    #[test]
+    fn with_the_end_token_the_example_ends() {
+        let gpt = crate::parts::test_models::cache()
+            .opened::<CausalLm>(trained::file(GPT).unwrap())
+            .unwrap();
+        let end = gpt.tokenizer.special().end.unwrap();
+        let pieces = Pieces::of_text(&gpt.tokenizer, "I like").unwrap();
+        let ids: Vec<usize> = std::iter::once(end).chain(pieces.ids).collect();
+        let none = usize::MAX;
+        let how = (&Sampling::greedy(), 1);
+        let written = explain::writing::write(&gpt.model, &ids, WRITTEN, none, how).unwrap();
+        let length = written.iter().position(|&id| id == end).unwrap();
+        let text = gpt.tokenizer.decode_bytes(&written[..length]).unwrap();
+        assert_eq!(String::from_utf8_lossy(&text), " to play with my cat.");
+    }
+
     /// Five beginnings, three seeds: the higher the temperature, the fewer repetitions.
     #[test]
     fn repetitions_fall_with_the_temperature() {
