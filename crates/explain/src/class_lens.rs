@@ -58,7 +58,11 @@ pub fn class_lens(model: &Vit, image: ArrayView3<'_, f32>) -> Result<Array2<f32>
     let depths = model.config().layers + 1;
     if streams.0.len() != depths {
         let found = streams.0.len().to_string();
-        return Err(EngineError::shape("class_lens", format!("{depths} streams"), found));
+        return Err(EngineError::shape(
+            "class_lens",
+            format!("{depths} streams"),
+            found,
+        ));
     }
     let mut found = Array2::zeros((depths, model.config().classes));
     for (stream, mut row) in streams.0.iter().zip(found.outer_iter_mut()) {

@@ -89,11 +89,7 @@ pub fn token_losses(model: &dyn Decoder, ids: &[usize], off: &[usize]) -> Result
 ///
 /// # Errors
 /// When the picture has not the model's channels, or is smaller than a patch.
-pub fn class_logits(
-    model: &Vit,
-    image: ArrayView3<'_, f32>,
-    off: &[usize],
-) -> Result<Array1<f32>> {
+pub fn class_logits(model: &Vit, image: ArrayView3<'_, f32>, off: &[usize]) -> Result<Array1<f32>> {
     // image [C_0, H, W] -> [classes]
     model.forward(image, Some(&mut Off { off }))
 }
