@@ -24,6 +24,9 @@ use engine::picture::from_rgb8;
 use ndarray::Array3;
 use serde_json::Value;
 
+/// The picture of the reference.
+const CAT: &str = "vit-tiny-patch16-224/reference/chelsea-224.png";
+
 fn defaults(spec: &CellSpec) -> Inputs {
     Inputs::defaults(&(spec.inputs)())
 }
@@ -112,8 +115,10 @@ fn the_shipped_model_by_the_handle_gives_the_same_bits() {
     assert_eq!(found.words("words").len(), 5 * class_token_lens::TOP);
 }
 
-/// The stored picture of ViT-Tiny with this name, prepared, and the model.
+/// ViT-Tiny on a picture of the shared data: one that is of its size already is only normalised, as the
+/// reference does; another one is scaled and cropped as its configuration says.
 fn vit_tiny(picture: &str) -> Option<Arc<OpenedPicture>> {
+    let picture = skip::shared(&format!("data/{picture}"))?;
     let folder = skip::shared("data/vit-tiny-patch16-224")?;
     let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
     let files = Files {
@@ -125,9 +130,12 @@ fn vit_tiny(picture: &str) -> Option<Arc<OpenedPicture>> {
     let OpenedModel::Vit(vit) = opened.model else {
         panic!("it is a ViT");
     };
-    let (rgb, width, height) = rgb8(&folder.join("reference").join(picture));
+    let (rgb, width, height) = rgb8(&picture);
     let image = from_rgb8(&rgb, width, height).unwrap();
-    let image = opened.preparation.unwrap().apply(image.view()).unwrap();
+    let image = match (width, height) {
+        (224, 224) => (image - 0.5) / 0.5,
+        _ => opened.preparation.unwrap().apply(image.view()).unwrap(),
+    };
     let names = names()?;
     let labels = Some(Arc::new(Labels::parse(&names).unwrap()));
     Some(Arc::new(OpenedPicture::new(Arc::new(vit), image, labels)))
@@ -164,7 +172,7 @@ fn numbers(reference: &Value, name: &str) -> Vec<f64> {
 /// Attention, rollout and distances in the photograph of a cat.
 #[test]
 fn vit_tiny_attends_as_in_pytorch() {
-    let Some(opened) = vit_tiny("chelsea-224.png") else {
+    let Some(opened) = vit_tiny(CAT) else {
         return;
     };
     let reference = reference();
@@ -215,7 +223,7 @@ fn vit_tiny_attends_as_in_pytorch() {
 /// The answer after each block, and without each head.
 #[test]
 fn vit_tiny_knows_the_cat_as_in_pytorch() {
-    let Some(opened) = vit_tiny("chelsea-224.png") else {
+    let Some(opened) = vit_tiny(CAT) else {
         return;
     };
     let reference = reference();
@@ -276,8 +284,9 @@ fn vit_tiny_knows_the_cat_as_in_pytorch() {
 #[test]
 fn vit_tiny_names_photographs() {
     for (picture, expected) in [
-        ("chelsea-224.png", "Egyptian Mau"),
-        ("coffee-224.png", "espresso"),
+        (CAT, "Egyptian Mau"),
+        ("photos/chelsea.png", "Egyptian Mau"),
+        ("photos/coffee.png", "espresso"),
     ] {
         let Some(opened) = vit_tiny(picture) else {
             return;
