@@ -12,7 +12,7 @@ const ASKING: &str = "Your browser asks whether this page may use the camera.";
 
 /// A button that opens the camera in a dialog; the picture that the reader takes stays on this device.
 #[component]
-pub(crate) fn CameraButton(
+pub fn CameraButton(
     /// Gets the picture.
     on_file: UnsyncCallback<File>,
 ) -> impl IntoView {
