@@ -73,7 +73,8 @@ impl Chromium {
     /// As [`Self::start`].
     pub async fn start_with(logs: Logs, more: &[&str]) -> Result<Self, ChromiumError> {
         let driver = Driver::start()?;
-        let mut options = json!({ "args": [ARGUMENTS, more].concat() });
+        let arguments = [ARGUMENTS, more].concat();
+        let mut options = json!({ "args": arguments });
         if let Ok(program) = std::env::var("CHROME") {
             options["binary"] = json!(program);
         }
