@@ -37,6 +37,7 @@ mod e2e {
     mod lab_cells;
     mod lab_kept;
     mod lab_kinds;
+    mod lab_pictures;
     mod leaving;
     mod make;
     mod masks;
@@ -47,6 +48,7 @@ mod e2e {
     mod navigation;
     mod near;
     mod noscript;
+    mod odd_pictures;
     mod offline;
     mod pages;
     mod patches;

@@ -4,6 +4,7 @@
 
 pub mod additive_mask;
 pub mod angle;
+pub mod attention_distance;
 pub mod averaged;
 pub mod budget;
 pub mod byte_pairs;

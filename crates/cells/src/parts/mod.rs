@@ -6,6 +6,7 @@ pub(crate) mod digit_models;
 pub(crate) mod drawn;
 pub(crate) mod measure;
 pub(crate) mod mlp_runs;
+pub(crate) mod opened_picture;
 pub(crate) mod race;
 pub(crate) mod readers;
 pub(crate) mod said;
