@@ -234,7 +234,7 @@ def cosine_scores(length=1.0, tau=0.1):
     cosine = functional.cosine_similarity(q.double(), k.double()) / max(tau, 0.01)
     distance = torch.arange(16, dtype=torch.float64)
     coordinate = torch.log2(8 * distance / 7 + 1) / math.log2(8)
-    tensors = {"log": tensor(coordinate, 1e-6), "linear": tensor(distance / 7, 1e-9)}
+    tensors = {"log": tensor(coordinate, 1e-6), "linear": tensor(distance / 7, 1e-8)}
     for name, scores in [("dot", dot), ("cosine", cosine[None])]:
         weights = torch.softmax(scores, dim=-1)
         tensors[f"{name}.scores"] = tensor(scores, 1e-5 * max(1, length * length))
