@@ -68,5 +68,6 @@ mod e2e {
     mod training;
     mod vit;
     mod whole_model;
+    mod windows;
     mod workers;
 }

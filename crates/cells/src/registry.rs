@@ -170,6 +170,13 @@ macro_rules! for_each_lesson {
                 position_similarity: models,
                 interpolate: models,
             }
+            windows {
+                swin_reach: models,
+                window_cost: page,
+                cyclic_shift: models,
+                patch_merging: page,
+                cosine_scores: page,
+            }
         }
     };
 }

@@ -10,11 +10,13 @@ use engine::model::gpt2::{Config, Gpt2};
 use engine::model::llama::Llama;
 use engine::model::seq2seq::{Fading, Seq2Seq};
 use engine::model::seq2seq_attention::AttentiveSeq2Seq;
+use engine::model::swin::{Config as SwinConfig, Swin};
 use engine::model::transformer::Transformer;
 use engine::model::vit::Vit;
 use engine::nn::bahdanau::AdditiveAttention;
 use engine::nn::feed_forward::Activation;
 use engine::nn::parts::Parts;
+use engine::nn::patch_merge::PatchMerge;
 use engine::parameters::Weight;
 use engine::token::byte_bpe::ByteBpe;
 use engine::token::tokenizer::Tokenizer;
@@ -74,6 +76,33 @@ impl Describe for Transformer {
         config.encoder_layers.describe("layers", out);
         config.width.describe("width", out);
         format!("{:?}", self.parts()).describe("parts", out);
+    }
+}
+
+/// A Swin V2 is shown by its sizes.
+impl Describe for Swin {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.config().describe(name, out);
+    }
+}
+
+impl Describe for SwinConfig {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.width.describe("width", out);
+        self.depths.describe("depths", out);
+        self.heads.describe("heads", out);
+        self.window.describe("window", out);
+        self.patch.describe("patch", out);
+        self.image.describe("image", out);
+    }
+}
+
+impl Describe for PatchMerge {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        let (outputs, inputs) = self.reduction.weight.dim();
+        format!("{inputs} numbers to {outputs}").describe("reduction", out);
+        self.norm.gamma.describe("gamma", out);
+        self.norm.beta.describe("beta", out);
     }
 }
 

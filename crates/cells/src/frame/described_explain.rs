@@ -24,6 +24,7 @@ use explain::one_number::{OneNumber, Pass, Site};
 use explain::online_softmax::Online;
 use explain::parameter_count::Parameters;
 use explain::power_law::PowerLaw;
+use explain::small_swin::Windows;
 use explain::smoothed::Smoothed;
 use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
@@ -32,6 +33,7 @@ use explain::survivors::Survivors;
 use explain::two_layers::TwoLayers;
 use explain::two_maps::Search;
 use explain::two_questions::{Run, TwoQuestions};
+use explain::window_cost::{Sizes, Stage};
 use explain::wrong_mask::Mistake;
 
 use crate::frame::shown::{Describe, Described};
@@ -344,6 +346,34 @@ impl Describe for LayerCost {
         self.multiplications.describe("multiplications", out);
         self.sequential.describe("sequential", out);
         self.path.describe("path", out);
+    }
+}
+
+impl Describe for Windows {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{self:?}").describe(name, out);
+    }
+}
+
+impl Describe for Sizes {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.picture.describe("picture", out);
+        self.patch.describe("patch", out);
+        self.window.describe("window", out);
+        self.width.describe("width", out);
+    }
+}
+
+impl Describe for Stage {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.side.describe("side", out);
+        self.width.describe("width", out);
+        self.windows.describe("windows", out);
+        self.all_pairs.describe("all_pairs", out);
+        self.pairs.describe("pairs", out);
+        self.all_multiplications
+            .describe("all_multiplications", out);
+        self.multiplications.describe("multiplications", out);
     }
 }
 
