@@ -43,7 +43,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             "The cosines are divided by " {cx.num("tau", &[], Format::Fixed(3))} ", that is, multiplied by "
             {cx.num("factor", &[], Format::Fixed(1))} "."
         </p>
-        <More summary="Distances as the network of the bias receives them">{coordinates(cx)}</More>
+        <More summary="Distances as the bias network receives them">{coordinates(cx)}</More>
     }
     .into_any()
 }
@@ -80,7 +80,7 @@ fn coordinates(cx: CellCx) -> AnyView {
                 x_label: "distance in patches".to_owned(),
                 y_label: "coordinate".to_owned(),
                 series: series.to_vec(),
-                marks: vec![(7.0, "trained".to_owned())],
+                marks: vec![(7.0, "largest trained".to_owned())],
                 ..Chart::default()
             })
         })

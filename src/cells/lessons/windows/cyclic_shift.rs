@@ -38,11 +38,11 @@ fn said(step: &str) -> &'static str {
             "The map is rolled up and to the left by $s$: what leaves at one edge returns at the other."
         }
         2 => {
-            "It is cut into windows. The window of the chosen patch is coloured: neighbours, and patches that only the roll brought there."
+            "It is cut into windows. The window of the chosen patch is coloured. It may hold patches that only the roll brought there."
         }
-        3 => "The mask hides those: the patches that the chosen one attends to are coloured.",
+        3 => "The mask hides patches that only the roll brought together. Coloured: those that the chosen patch attends to.",
         4 => {
-            "Rolled back, every patch is where it was. The chosen one has looked across the former borders."
+            "Rolled back, every patch is where it was. With a shift, the windows of this block lie across the borders of the one before."
         }
         _ => "The map of patches as it is. Click a patch to choose it.",
     }
@@ -118,7 +118,7 @@ fn mask(cx: CellCx) -> AnyView {
     view! {
         <HeatMap
             grid=cx.grid_with("mask", Signal::stored(Vec::new()), "tokens", "tokens")
-            label="The mask of this window: added to each score"
+            label="The mask of this window, added to its scores"
             domain=Domain::Fixed(-200.0, 0.0)
             format=Format::Count
             concept=Concept::Weight

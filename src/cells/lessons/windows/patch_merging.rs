@@ -48,7 +48,7 @@ fn shapes(cx: CellCx) -> AnyView {
         <dl class="readout pairs">
             <dt>"Tokens"</dt>
             <dd>{side("side")} " to " {side("side.merged")}</dd>
-            <dt>"Numbers of a token"</dt>
+            <dt>"Numbers of a token, side by side, merged"</dt>
             <dd>
                 {cx.num("width", &[], Format::Count)} ", " {cx.num("width.gathered", &[], Format::Count)} ", "
                 {cx.num("width.merged", &[], Format::Count)}

@@ -47,7 +47,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">{cx.slider("blocks", Format::Count)} {cx.toggle_box("forget")}</div>
         <div class="cols-2">{SIDES.map(|side| panel(cx, side)).collect_view()}</div>
-        <More summary="The patches after each block">{chart(cx)} {table(cx)}</More>
+        <More summary="Patches that differ after each block">{chart(cx)} {table(cx)}</More>
         <More summary="Another picture, and the seed of the parameters">
             {cx.picture_box("picture")} {cx.seed_box()}
         </More>
@@ -57,6 +57,12 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
 }
 
 fn panel(cx: CellCx, side: Side) -> AnyView {
+    let blocks = cx.number("blocks");
+    // The windows of the last block that has run: of every second one, shifted by half a window.
+    let lines = Signal::derive(move || {
+        let is_shifted = side.is_quiet && blocks.get() > 0.0 && blocks.get() % 2.0 == 0.0;
+        (WINDOW, if is_shifted { WINDOW / 2 } else { 0 })
+    });
     view! {
         <section class="stack tight">
             <p class="panel-title">{side.title}</p>
@@ -68,7 +74,7 @@ fn panel(cx: CellCx, side: Side) -> AnyView {
                     selected=choose_patch(cx)
                     overlay=cx.grid(side.changed)
                     overlay_domain=Signal::stored(Domain::Fixed(0.0, 1.0))
-                    windows=Signal::stored((WINDOW, 0))
+                    windows=lines
                     is_quiet=side.is_quiet
                     counts_from=0
                 />
@@ -81,7 +87,7 @@ fn panel(cx: CellCx, side: Side) -> AnyView {
             <p>
                 "The neighbour, patch " {cx.num("neighbour", &[], Format::Count)} ": "
                 {cx.num(side.neighbour, &[], Format::Count)} " of its "
-                {cx.num("width", &[], Format::Count)} " numbers differ in any bit."
+                {cx.num("width", &[], Format::Count)} " numbers differ in at least one bit."
             </p>
         </section>
     }

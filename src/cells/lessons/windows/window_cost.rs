@@ -32,10 +32,10 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         {cases(cx)}
         {table(cx)}
         <p>
-            "All blocks together multiply " {cx.num("total.windows", &[], Format::Power(2))}
+            "The attention layers of all blocks multiply " {cx.num("total.windows", &[], Format::Power(2))}
             " times in windows and " {cx.num("total.all", &[], Format::Power(2))}
             " times without them: " <strong>{cx.num("total.ratio", &[], Format::Fixed(1))}</strong>
-            " times as often, projections included."
+            " times as often. This includes the projections, but not the MLPs."
         </p>
         {chart(cx)}
         <More summary="Another number of channels">{cx.slider("width", Format::Count)}</More>
@@ -96,7 +96,7 @@ fn table(cx: CellCx) -> AnyView {
                         <th scope="col">"windows"</th>
                         <th scope="col" data-label="">{set("all pairs $N^2$")}</th>
                         <th scope="col" data-label="">{set("in windows $N M^2$")}</th>
-                        <th scope="col">"fewer by"</th>
+                        <th scope="col">"times fewer"</th>
                     </tr>
                 </thead>
                 <tbody>{(0..DEPTHS.len()).map(row).collect_view()}</tbody>

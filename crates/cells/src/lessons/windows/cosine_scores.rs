@@ -162,7 +162,7 @@ mod tests {
         );
     }
 
-    /// Section 3.4 of Swin V2: from windows of 8 to 16 the coordinates go 1.14 times the trained range
+    /// Section 3.3 of Swin V2: from windows of 8 to 16 the coordinates go 1.14 times the trained range
     /// further as they are, and 0.33 times as logarithms.
     #[test]
     fn logarithms_go_less_far_beyond_the_trained_range() {

@@ -78,7 +78,7 @@ fn sizes(inputs: &Inputs) -> Result<(usize, usize), CellError> {
         return Ok((window, shift));
     }
     let message = format!(
-        "a shift is smaller than the window: with a window of {window} choose at most {}",
+        "the shift must be smaller than the window: for a window of {window}, choose at most {}",
         window - 1
     );
     Err(CellError::input("shift", "Shift s", message))

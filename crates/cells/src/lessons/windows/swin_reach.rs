@@ -64,7 +64,7 @@ fn inputs() -> Vec<InputSpec> {
         ),
         InputSpec::number(
             "blocks",
-            "After how many blocks",
+            "Number of blocks",
             (0.0, BLOCKS as f64, 1.0),
             BLOCKS as f64,
         ),
