@@ -169,6 +169,13 @@ macro_rules! for_each_lesson {
                 position_similarity: models,
                 interpolate: models,
             }
+            inductive_bias {
+                move_the_digit: models,
+                shifted_maps: models,
+                train_on_few: training,
+                who_sees_what: models,
+                cover_patches: models,
+            }
         }
     };
 }

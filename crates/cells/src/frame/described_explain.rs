@@ -9,6 +9,7 @@ use explain::descent::{Nodes, OneParameter, Path};
 use explain::drawn_digits::Digit;
 use explain::expert_words::ExpertRun;
 use explain::fact_memory::FactRun;
+use explain::few_digits::{Digits, FewRun};
 use explain::forced::BothPrefixes;
 use explain::gpt_sizes::Count;
 use explain::grid_positions::WithPositions;
@@ -24,6 +25,7 @@ use explain::one_number::{OneNumber, Pass, Site};
 use explain::online_softmax::Online;
 use explain::parameter_count::Parameters;
 use explain::power_law::PowerLaw;
+use explain::shift::Rolling;
 use explain::smoothed::Smoothed;
 use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
@@ -158,6 +160,26 @@ impl Describe for FactRun {
 impl Describe for ExpertRun {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for FewRun {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for Digits {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.pictures.describe("pictures", out);
+        self.labels.describe("labels", out);
+    }
+}
+
+impl Describe for Rolling {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let [down, right] = self.by;
+        format!("moves {} by {down} and {right} squares", self.name).describe(name, out);
     }
 }
 
