@@ -32,6 +32,7 @@ mod e2e {
     mod guess;
     mod heads;
     mod heights;
+    mod inductive_bias;
     mod instant;
     mod lab;
     mod lab_cells;

@@ -170,6 +170,13 @@ macro_rules! for_each_lesson {
                 position_similarity: models,
                 interpolate: models,
             }
+            inductive_bias {
+                move_the_digit: models,
+                shifted_maps: models,
+                train_on_few: training,
+                who_sees_what: models,
+                cover_patches: models,
+            }
             windows {
                 swin_reach: models,
                 window_cost: page,

@@ -4,16 +4,18 @@
 //! ```text
 //! d_ts = P · |place_t − place_s|                        between the centres of two patches, in pixels
 //! mean = 1/N · Σ_t (Σ_s a_ts d_ts) / (Σ_s a_ts)         t and s over the N patches; a [L, H, T, T] -> [L, H]
+//! even = 1/N² · Σ_t Σ_s d_ts                            of a head that takes the same from all patches
 //! ```
 //! Tokens before the patches, such as the class token, have no place: they neither ask nor answer here,
 //! and the weights of a patch on the other patches are made to sum to one.
 //!
 //! ```
-//! use explain::attention_distance::{Patches, mean_distance};
+//! use explain::attention_distance::{Patches, even_distance, mean_distance};
 //! use ndarray::Array4;
 //! let patches = Patches { before: 0, rows: 1, columns: 2, side: 16 };
 //! let even = Array4::from_elem((1, 1, 2, 2), 0.5); // Half on itself, half on the neighbour.
 //! assert_eq!(mean_distance(even.view(), &patches)?[[0, 0]], 8.0);
+//! assert_eq!(even_distance(&patches), 8.0);
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
@@ -35,6 +37,17 @@ pub struct Patches {
     pub columns: usize,
     /// P, the side of a patch in pixels.
     pub side: usize,
+}
+
+impl Patches {
+    /// The distance between the centres of two patches, in pixels.
+    fn apart(&self, t: usize, s: usize) -> f32 {
+        let columns = self.columns.max(1);
+        let pixels = |a: usize, b: usize| (a.abs_diff(b) * self.side) as f32;
+        let down = pixels(t / columns, s / columns);
+        let across = pixels(t % columns, s % columns);
+        math::sqrt(down * down + across * across)
+    }
 }
 
 /// The mean distance of each head of each layer in pixels.
@@ -62,23 +75,30 @@ pub fn mean_distance(weights: ArrayView4<'_, f32>, patches: &Patches) -> Result<
 /// The mean distance of one head.
 fn of_head(weights: ArrayView2<'_, f32>, patches: &Patches) -> f32 {
     // weights [T, T]
-    let place = |patch: usize| [patch / patches.columns, patch % patches.columns];
     let count = patches.rows * patches.columns;
     let mut sum = 0.0;
     for t in 0..count {
         let (mut far, mut all) = (0.0, 0.0);
         for s in 0..count {
             let weight = weights[[patches.before + t, patches.before + s]];
-            let ([r, c], [other_r, other_c]) = (place(t), place(s));
-            let (down, across) = (r.abs_diff(other_r) as f32, c.abs_diff(other_c) as f32);
-            far += weight * math::sqrt(down * down + across * across);
+            far += weight * patches.apart(t, s);
             all += weight;
         }
+        // A patch that gives all its weight to the class token looks at no other.
         if all > 0.0 {
             sum += far / all;
         }
     }
-    patches.side as f32 * sum / count.max(1) as f32
+    sum / count.max(1) as f32
+}
+
+/// The mean distance of a head that takes the same from every patch, in pixels.
+pub fn even_distance(patches: &Patches) -> f32 {
+    // -> scalar
+    let count = patches.rows * patches.columns;
+    let pairs = (0..count).flat_map(|t| (0..count).map(move |s| (t, s)));
+    let sum: f32 = pairs.map(|(t, s)| patches.apart(t, s)).sum();
+    sum / (count * count).max(1) as f32
 }
 
 #[cfg(test)]
@@ -122,6 +142,7 @@ mod tests {
             }
         }
         assert!((found - expected).abs() < 1e-5, "{found}, not {expected}");
+        assert!((even_distance(&THREE_BY_THREE) - expected).abs() < 1e-5);
         let other = Patches {
             columns: 2,
             ..THREE_BY_THREE

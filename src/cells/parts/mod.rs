@@ -2,6 +2,7 @@
 
 pub(crate) mod bars;
 pub(crate) mod decoder_parts;
+pub(crate) mod digit_models;
 pub(crate) mod figures;
 pub(crate) mod head_maps;
 pub(crate) mod model_note;

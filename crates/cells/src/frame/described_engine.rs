@@ -4,6 +4,7 @@
 use engine::beam::Hypothesis;
 use engine::grad::{Difference, Evaluation, Learner, OneWord, Pairs, Schedule, Seen, TaskConfig};
 use engine::model::bert::Bert;
+use engine::model::cnn::Cnn;
 use engine::model::decoder::Decoder as TextDecoder;
 use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::gpt2::{Config, Gpt2};
@@ -17,6 +18,7 @@ use engine::nn::bahdanau::AdditiveAttention;
 use engine::nn::feed_forward::Activation;
 use engine::nn::parts::Parts;
 use engine::nn::patch_merge::PatchMerge;
+use engine::nn::unfold::Windows;
 use engine::parameters::Weight;
 use engine::token::byte_bpe::ByteBpe;
 use engine::token::tokenizer::Tokenizer;
@@ -274,7 +276,20 @@ macro_rules! describe_models {
     )*};
 }
 
-describe_models!(Seq2Seq, AttentiveSeq2Seq, Vit);
+describe_models!(Seq2Seq, AttentiveSeq2Seq, Vit, Cnn);
+
+impl Describe for Windows {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{self:?}").describe(name, out);
+    }
+}
+
+impl Describe for [Windows] {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let all: Vec<String> = self.iter().map(|layer| format!("{layer:?}")).collect();
+        all.describe(name, out);
+    }
+}
 
 /// Their sizes without the small number in their norms.
 macro_rules! describe_trunks {

@@ -1,5 +1,6 @@
 //! Computations that several cells share.
 
+pub(crate) mod bias_runs;
 pub(crate) mod decoder_parts;
 pub(crate) mod depth_runs;
 pub(crate) mod digit_models;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use engine::model::vit::Vit;
-use explain::attention_distance::mean_distance;
+use explain::attention_distance::even_distance;
 use ndarray::{Array2, Array4, ArrayView1, Axis};
 
 use crate::computation::Computation;
@@ -104,9 +104,8 @@ fn compute_opened(inputs: &Inputs, opened: &OpenedPicture) -> Result<Computation
     let farthest = found.distances.fold(0.0, |most: f32, &d| most.max(d));
     record.number("distance.least", f64::from(nearest));
     record.number("distance.most", f64::from(farthest));
-    let even = Array4::from_elem((1, 1, found.rolled.nrows(), found.rolled.ncols()), 1.0);
-    let even = mean_distance(even.view(), &found.patches)?;
-    record.number("distance.even", f64::from(even[[0, 0]]));
+    let even = even_distance(&found.patches);
+    record.number("distance.even", f64::from(even));
     let (layers, heads) = found.distances.dim();
     record.words("layer.names", (1..=layers).map(|n| format!("layer {n}")).collect());
     record.words("head.names", (1..=heads).map(|n| format!("head {n}")).collect());
