@@ -147,11 +147,15 @@ impl Digits {
 
 /// One of the two networks.
 #[derive(Debug, Clone)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one or two are alive at a time; the parameters lie elsewhere"
+)]
 pub enum Network {
     /// With convolutions.
     Cnn(Cnn),
     /// A Vision Transformer.
-    Vit(Box<Vit>),
+    Vit(Vit),
 }
 
 impl Network {
@@ -188,7 +192,7 @@ impl Network {
                     positions: true,
                 };
                 let mut source = Formula::new(0, config.shapes());
-                Self::Vit(Box::new(Vit::load(config, &mut source)?))
+                Self::Vit(Vit::load(config, &mut source)?)
             }
         };
         initialise(&mut network, seed, Draw::Xavier)?;

@@ -66,8 +66,8 @@ fn table(cx: CellCx) -> AnyView {
                     <tr>
                         <th scope="col">"model"</th>
                         <th scope="col">"reads"</th>
-                        <th scope="col">"with"</th>
-                        <th scope="col">"shuffled test digits read right"</th>
+                        <th scope="col">"probability"</th>
+                        <th scope="col">"right, test digits shuffled"</th>
                     </tr>
                 </thead>
                 <tbody>{rows.collect_view()}</tbody>

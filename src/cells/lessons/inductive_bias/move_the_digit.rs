@@ -62,7 +62,7 @@ fn table(cx: CellCx) -> AnyView {
                         <th scope="col">"model"</th>
                         <th scope="col">"reads in place"</th>
                         <th scope="col">"moved"</th>
-                        <th scope="col">"with"</th>
+                        <th scope="col">"probability"</th>
                     </tr>
                 </thead>
                 <tbody>{rows.collect_view()}</tbody>
@@ -118,7 +118,7 @@ fn logged(cx: CellCx) -> AnyView {
     view! {
         <p>
             {cx.num("log.digits", &[], Format::Count)}
-            " test digits of MNIST, each moved in four directions. What goes over the border is lost."
+            " test digits of MNIST, each moved in four directions. Ink that leaves the picture is lost."
         </p>
         <div class="scroll" tabindex="0" role="region" aria-label="Right answers by distance">
             <table>

@@ -85,11 +85,11 @@ fn stages(cx: CellCx) -> AnyView {
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label="Which maps move with the picture">
             <table>
-                <caption class="vh">"Each map after the shift, compared with the map before it moved by as many squares"</caption>
+                <caption class="vh">"Each map after the shift, compared with the old map moved by as many squares"</caption>
                 <thead>
                     <tr>
                         <th scope="col">"map"</th>
-                        <th scope="col">"moves by squares"</th>
+                        <th scope="col">"shift in squares"</th>
                         <th scope="col">"numbers that differ"</th>
                         <th scope="col">"largest difference"</th>
                     </tr>
@@ -97,6 +97,7 @@ fn stages(cx: CellCx) -> AnyView {
                 <tbody>{STAGES.into_iter().enumerate().map(row).collect_view()}</tbody>
             </table>
         </div>
+        <p class="hint">"Where the shift is not a whole number of squares, the old map is moved by the next smaller one."</p>
     }
     .into_any()
 }
@@ -125,9 +126,9 @@ fn answers(cx: CellCx) -> AnyView {
                         <th scope="col">"model"</th>
                         <th scope="col">"reads in place"</th>
                         <th scope="col">"shifted"</th>
-                        <th scope="col">"largest change"</th>
+                        <th scope="col">"largest change of a probability"</th>
                         <th scope="col">"undone inside"</th>
-                        <th scope="col">"largest change"</th>
+                        <th scope="col">"largest change of a probability"</th>
                     </tr>
                 </thead>
                 <tbody>{rows.collect_view()}</tbody>
@@ -135,7 +136,7 @@ fn answers(cx: CellCx) -> AnyView {
         </div>
         <p class="hint">
             "Undone inside: in digit-cnn, the last map is moved back before the dense layers read it; in digit-vit, each \
-             patch gets the position vector that it had in place."
+             patch gets the position vector that it had in place; digit-vit-nopos needs no change."
         </p>
     }
     .into_any()

@@ -28,7 +28,7 @@ struct Network {
 
 const NETWORKS: [Network; 2] = [
     Network {
-        name: "convolutions",
+        name: "CNN",
         right: "cnn.right",
         now: "cnn.right.now",
         loss: "cnn.loss.now",
@@ -176,7 +176,7 @@ fn logged(cx: CellCx, computed: Computed) -> AnyView {
 fn note(cx: CellCx) -> AnyView {
     view! {
         <p class="hint">
-            "On the left: your runs, on digits that this site draws. On the right: our logged runs on MNIST, means over "
+            "The left chart shows your runs, on digits that this site draws. The right chart shows our logged runs on MNIST: means over "
             {cx.num("seeds", &[], Format::Count)} " seeds, " {cx.num("log.steps", &[], Format::Count)}
             " steps, tested with " {cx.num("log.test", &[], Format::Count)} " digits."
         </p>
@@ -211,7 +211,7 @@ fn table(cx: CellCx) -> AnyView {
                 <thead>
                     <tr>
                         <th scope="col">"training digits"</th>
-                        <th scope="col">"convolutions"</th>
+                        <th scope="col">"CNN"</th>
                         <th scope="col">"Vision Transformer"</th>
                     </tr>
                 </thead>

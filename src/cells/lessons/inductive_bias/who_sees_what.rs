@@ -21,18 +21,18 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 {cx.slider("layer", Format::Count)}
                 <div class="rebuilt">{field(cx)}</div>
                 <p>
-                    "It is computed from " {cx.num("field.rows", &[], Format::Count)} " \u{d7} "
+                    "The chosen number is computed from " {cx.num("field.rows", &[], Format::Count)} " \u{d7} "
                     {cx.num("field.columns", &[], Format::Count)} " pixels, "
-                    {cx.num("field.share", &[], Format::Percent(0))} " of the picture. The one used most enters in "
-                    {cx.num("paths.most", &[], Format::Count)} " ways."
+                    {cx.num("field.share", &[], Format::Percent(0))} " of the picture. The pixel with the most ways to it has "
+                    {cx.num("paths.most", &[], Format::Count)} "."
                 </p>
             </div>
             <div class="stack tight">
                 <p class="panel-title" data-label="">"digit-vit: how far each head looks"</p>
                 {reach(cx)}
                 <p>
-                    "A head that takes the same from every patch: " {cx.num("even", &[], Format::Fixed(1))}
-                    " pixels. Here the heads range from " {cx.num("nearest", &[], Format::Fixed(1))} " to "
+                    "A head that takes the same from every patch has a mean distance of " {cx.num("even", &[], Format::Fixed(1))}
+                    " pixels. On your digit, the heads range from " {cx.num("nearest", &[], Format::Fixed(1))} " to "
                     {cx.num("farthest", &[], Format::Fixed(1))} "."
                 </p>
             </div>

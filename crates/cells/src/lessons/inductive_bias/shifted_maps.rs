@@ -311,7 +311,7 @@ mod tests {
                 }
             }
             let c = at(label, 4.0);
-            assert!(of(&c, "largest", 4) < 1e-4, "{}", of(&c, "largest", 4));
+            assert!(of(&c, "largest", 4) < 1e-5, "{}", of(&c, "largest", 4));
             assert_eq!(
                 [1, 2, 4].map(|stage| of(&c, "whole", stage)),
                 [2.0, 1.0, 1.0]
