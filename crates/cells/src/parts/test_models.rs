@@ -21,9 +21,9 @@ pub(crate) fn computed(spec: &CellSpec, inputs: &Inputs) -> Result<Computation, 
 }
 
 /// The cell on a drawing, with its other inputs as they are.
-pub(crate) fn on_drawing(spec: &CellSpec, drawing: Drawing) -> Computation {
+pub(crate) fn on_drawing(spec: &CellSpec, drawing: Drawing) -> Result<Computation, CellError> {
     let inputs = Inputs::default().with(drawn::NAME, InputValue::Drawing(drawing));
-    computed(spec, &inputs).unwrap()
+    computed(spec, &inputs)
 }
 
 /// A choice.

@@ -89,7 +89,7 @@ mod tests {
     use crate::parts::test_models::on_drawing;
 
     fn of(label: usize) -> Computation {
-        on_drawing(&SPEC, ready(label))
+        on_drawing(&SPEC, ready(label)).unwrap()
     }
 
     /// Both read all ten ready digits, as sure as each other.

@@ -67,7 +67,7 @@ mod tests {
     use crate::parts::test_models::{computed, on_drawing};
 
     fn of(label: usize) -> Computation {
-        on_drawing(&SPEC, ready(label))
+        on_drawing(&SPEC, ready(label)).unwrap()
     }
 
     /// Before the first block the class token has read nothing: every drawing gets the same answer.

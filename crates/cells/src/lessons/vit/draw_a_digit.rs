@@ -167,7 +167,7 @@ mod tests {
     use crate::parts::test_models::{cache, computed, on_drawing};
 
     fn of(drawing: Drawing) -> Computation {
-        on_drawing(&SPEC, drawing)
+        on_drawing(&SPEC, drawing).unwrap()
     }
 
     fn numbers(c: &Computation, name: &str) -> Vec<f64> {
