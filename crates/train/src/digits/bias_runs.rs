@@ -53,6 +53,10 @@ const PATCH: usize = 4;
 const PATCHES: usize = 49;
 
 /// A shipped model of digits.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "three are read, one after the other; the parameters lie elsewhere"
+)]
 pub enum Reader {
     /// With convolutions.
     Cnn(Cnn),
