@@ -6,6 +6,7 @@ use std::sync::Arc;
 use engine::model::transformer::Transformer;
 use engine::model::vit::Vit;
 use engine::translate::Translator;
+use explain::parameter_parts::PARTS;
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -45,35 +46,13 @@ fn start(_: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError> {
     Ok(once(move || Ok(compute(&translator, &vit))))
 }
 
-/// The kinds of parts that parameters are counted for.
-pub const PARTS: [&str; 5] = ["embedding", "attention", "mlp", "norms", "head"];
-
-/// The kind of a parameter, as a place in [`PARTS`], by what its name has in either model's file.
-fn part_of(name: &str) -> usize {
-    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    if has(&["norm"]) {
-        3
-    } else if has(&["attn"]) {
-        1
-    } else if has(&["linear1", "linear2", "mlp"]) {
-        2
-    } else if has(&["head"]) {
-        4
-    } else {
-        0
-    }
-}
-
-/// The number of parameters of each kind, and of all, under the name of a model.
+/// The number of parameters of each part, and of all, under the name of a model.
 fn count(record: &mut Record, model: &str, shapes: &[(String, Vec<usize>)]) {
-    let mut parts = [0; PARTS.len()];
-    for (name, shape) in shapes {
-        parts[part_of(name)] += shape.iter().product::<usize>();
+    let counts = shown!(record, explain::parameter_parts::by_part, shapes);
+    for (part, count) in PARTS.iter().zip(&counts) {
+        record.number(&format!("{model}.{part}"), *count as f64);
     }
-    for (part, parameters) in PARTS.iter().zip(parts) {
-        record.number(&format!("{model}.{part}"), parameters as f64);
-    }
-    let all: usize = parts.iter().sum();
+    let all: usize = counts.iter().sum();
     record.number(&format!("{model}.parameters"), all as f64);
 }
 
