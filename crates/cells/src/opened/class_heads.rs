@@ -21,7 +21,6 @@ pub const TOP: usize = 5;
 /// The cell `class-heads`, on a model that the reader has opened.
 pub const OPENED: CellSpec = CellSpec {
     name: "class-heads",
-    summary: "The scores of the most likely classes of a picture with each head of an opened Vision Transformer switched off in turn.",
     inputs: || vec![opened_picture::input()],
     run: Run::Sliced(WorkerKind::Models),
 };

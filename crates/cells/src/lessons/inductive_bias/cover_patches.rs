@@ -21,7 +21,6 @@ const SIDE: usize = 4;
 /// The cell `cover-patches`.
 pub const SPEC: CellSpec = CellSpec {
     name: "cover-patches",
-    summary: "Your digit with random patches covered, and shuffled if you like, read by digit-cnn, digit-vit and digit-vit-nopos, and the share of 500 test digits that each reads.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -20,7 +20,6 @@ pub const FARTHEST: usize = 6;
 /// The cell `move-the-digit`.
 pub const SPEC: CellSpec = CellSpec {
     name: "move-the-digit",
-    summary: "Your digit moved by whole pixels, read by digit-cnn, digit-vit and digit-vit-nopos, and the share of 500 test digits that each reads at every distance.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -28,7 +28,6 @@ const LAST: usize = 4;
 /// The cell `shifted-maps`.
 pub const SPEC: CellSpec = CellSpec {
     name: "shifted-maps",
-    summary: "Your digit shifted to the right, round the border: which maps of digit-cnn and digit-vit-nopos are the same maps shifted, to the bit, and whether the answers come back when the shift is undone inside.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -24,7 +24,6 @@ const NAMES: [&str; 3] = ["100", "300", "1000"];
 /// The cell `train-on-few`.
 pub const SPEC: CellSpec = CellSpec {
     name: "train-on-few",
-    summary: "A small convolutional network and a small Vision Transformer learn 100, 300 or 1,000 drawn digits side by side, beside logged runs on digits of MNIST.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

@@ -28,7 +28,6 @@ const TINT: (f32, f32) = (0.25, 0.8);
 /// The cell `who-sees-what`.
 pub const SPEC: CellSpec = CellSpec {
     name: "who-sees-what",
-    summary: "The receptive field of a number after each convolution of digit-cnn, and the mean attention distance of every head of digit-vit on your digit.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -25,7 +25,6 @@ pub const TOP: usize = 3;
 /// The cell `class-token-lens`.
 pub const SPEC: CellSpec = CellSpec {
     name: "class-token-lens",
-    summary: "The probabilities of the ten digits read off the class token of digit-vit after each block, for your drawing.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };
@@ -38,7 +37,6 @@ pub const ENTRY: Entry = digit_models::entry(SPEC.name, |inputs, cache| {
 /// The cell on a model that the reader has opened.
 pub const OPENED: CellSpec = CellSpec {
     name: SPEC.name,
-    summary: "The most likely classes read off an opened Vision Transformer after each block, for your picture.",
     inputs: || vec![opened_picture::input()],
     run: SPEC.run,
 };

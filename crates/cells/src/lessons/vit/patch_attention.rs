@@ -31,7 +31,6 @@ pub const ROLLOUT: &str = "rollout";
 /// The cell `patch-attention`.
 pub const SPEC: CellSpec = CellSpec {
     name: "patch-attention",
-    summary: "Which patches of your drawing the class token, or any patch, attends to in each head of digit-vit, on one scale for all; and rollout.",
     inputs: || inputs(drawn::input(), PATCHES, &[1, 1]),
     run: Run::Sliced(WorkerKind::Models),
 };
@@ -44,7 +43,6 @@ pub const ENTRY: Entry = digit_models::entry(SPEC.name, |inputs, cache| {
 /// The cell on a model that the reader has opened.
 pub const OPENED: CellSpec = CellSpec {
     name: SPEC.name,
-    summary: "Which patches of your picture the class token, or any patch, attends to in each head of an opened model, on one scale for all; rollout; and how far each head looks.",
     inputs: || inputs(opened_picture::input(), MOST_PATCHES, &[0, 0]),
     run: SPEC.run,
 };

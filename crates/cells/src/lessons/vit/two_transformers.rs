@@ -21,7 +21,6 @@ use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
 /// The cell `two-transformers`.
 pub const SPEC: CellSpec = CellSpec {
     name: "two-transformers",
-    summary: "The sizes of the translator and of digit-vit, from their own files, and where their parameters are.",
     inputs: Vec::new,
     run: Run::Sliced(WorkerKind::Models),
 };

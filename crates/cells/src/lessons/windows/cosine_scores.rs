@@ -20,7 +20,6 @@ const LARGER: usize = 16;
 /// The cell `cosine-scores`.
 pub const SPEC: CellSpec = CellSpec {
     name: "cosine-scores",
-    summary: "The weights of one query by scaled dot products and by cosines with a temperature, for vectors of any length.",
     inputs,
     run: Run::Now(compute),
 };

@@ -33,7 +33,6 @@ pub const STEPS: &[&str] = &[
 /// The cell `cyclic-shift`.
 pub const SPEC: CellSpec = CellSpec {
     name: "cyclic-shift",
-    summary: "Your picture rolled, cut into windows, masked and rolled back; the mask of the window that holds the chosen patch.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

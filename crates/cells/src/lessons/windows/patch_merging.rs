@@ -37,7 +37,6 @@ const NEIGHBOURS: [&str; 4] = ["top left", "bottom left", "top right", "bottom r
 /// The cell `patch-merging`.
 pub const SPEC: CellSpec = CellSpec {
     name: "patch-merging",
-    summary: "Four neighbouring tokens of your picture become one of twice the width: side by side, through a matrix, normalised.",
     inputs,
     run: Run::Now(compute),
 };

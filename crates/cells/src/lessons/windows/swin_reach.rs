@@ -39,7 +39,6 @@ const WIDTH: usize = 16;
 /// The cell `swin-reach`.
 pub const SPEC: CellSpec = CellSpec {
     name: "swin-reach",
-    summary: "Which patches of your picture change in any bit when one patch does, block by block, with windows that stay and with windows that shift.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -18,7 +18,6 @@ const SIDES: std::ops::RangeInclusive<u32> = 5..=12;
 /// The cell `window-cost`.
 pub const SPEC: CellSpec = CellSpec {
     name: "window-cost",
-    summary: "Pairs that attention compares in the four stages of a Swin: all with all, and in windows.",
     inputs,
     run: Run::Now(compute),
 };
