@@ -79,7 +79,7 @@ fn table(cx: CellCx) -> AnyView {
                 <thead>
                     <tr>
                         <th scope="col">"size"</th>
-                        <th scope="col">"translator (2017)"</th>
+                        <th scope="col" data-label="">"translator (2017)"</th>
                         <th scope="col">"digit-vit"</th>
                     </tr>
                 </thead>
@@ -87,7 +87,7 @@ fn table(cx: CellCx) -> AnyView {
                 <thead>
                     <tr>
                         <th scope="col">"parameters in"</th>
-                        <th scope="col">"translator (2017)"</th>
+                        <th scope="col" data-label="">"translator (2017)"</th>
                         <th scope="col">"digit-vit"</th>
                     </tr>
                 </thead>
