@@ -163,7 +163,6 @@ macro_rules! for_each_lesson {
                 class_token_lens: models,
                 class_or_mean: models,
                 four_equations: models,
-                two_transformers: models,
             }
             positions_2d {
                 jigsaw: models,

@@ -39,7 +39,6 @@ pub mod one_number;
 pub mod online_softmax;
 pub mod paper_rate;
 pub mod parameter_count;
-pub mod parameter_parts;
 pub mod path;
 pub mod pen;
 pub mod power_law;

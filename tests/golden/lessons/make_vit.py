@@ -177,25 +177,6 @@ def class_or_mean(text):
     return cell("class-or-mean", tensors, given(text))
 
 
-def two_transformers():
-    """The parameters of the two files by the part of the model that they belong to."""
-    kinds = {
-        "embedding": ("embedding.weight", "patch_embed", "pos_embed", "cls_token"),
-        "attention": ("self_attn.", "multihead_attn.", ".attn."),
-        "mlp": (".linear1.", ".linear2.", ".mlp."),
-        "norms": ("norm.", "norm1.", "norm2.", "norm3."),
-        "head": ("head.",),
-    }
-    tensors = {}
-    for model, file in (("translator", "translator"), ("vit", "digit-vit")):
-        weights, _, _ = opened(file)
-        for kind, words in kinds.items():
-            of_kind = [w.numel() for name, w in weights.items() if any(word in name for word in words)]
-            tensors[f"{model}.{kind}"] = tensor(torch.tensor(float(sum(of_kind))), 0)
-        tensors[f"{model}.parameters"] = tensor(torch.tensor(float(sum(w.numel() for w in weights.values()))), 0)
-    return cell("two-transformers", tensors, {})
-
-
 write(
     __file__,
     "vit",
@@ -207,6 +188,5 @@ write(
         four_equations(FOUR, 1, ["z_0", "msa"]),
         four_equations(CROSS, 4, ["mlp"]),
         *(class_or_mean(text) for text in (FOUR, CROSS)),
-        two_transformers(),
     ],
 )

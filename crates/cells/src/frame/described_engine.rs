@@ -184,13 +184,6 @@ impl Describe for Llama {
 }
 
 /// Texts as the ids of their tokens.
-/// The tensors of a model's file.
-impl Describe for [(String, Vec<usize>)] {
-    fn describe(&self, name: &str, out: &mut Vec<Described>) {
-        format!("the names and shapes of {} tensors", self.len()).describe(name, out);
-    }
-}
-
 impl Describe for [Vec<usize>] {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         format!("{} texts of tokens", self.len()).describe(name, out);
