@@ -65,10 +65,6 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
         );
         view! { <p class="hint lab-repacked">{words}</p> }
     });
-    let names = model
-        .names
-        .note()
-        .map(|note| view! { <p class="hint lab-names">{note}</p> });
     let untrained = model.untrained.map(|seed| {
         view! { <p class="cell-note">{format!("untrained: random parameters, seed {seed}")}</p> }
     });
@@ -83,11 +79,10 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
         <dl class="lab-facts">{facts.collect_view()}</dl>
         {storage}
         {repacked}
-        {names}
         {untrained}
         <button type="button" class="button" on:click=move |_| lab.unload()>"Unload"</button>
         {panel}
-        {cells_panel(lab, model)}
+        {loaded.reads.then(|| cells_panel(lab, model))}
     }
     .into_any()
 }

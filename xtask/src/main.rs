@@ -3,7 +3,6 @@
 
 mod bench;
 mod build;
-mod class_names;
 mod deny;
 mod failure;
 mod fmt;

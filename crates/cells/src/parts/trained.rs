@@ -38,9 +38,6 @@ pub(crate) const VIT_MEAN: &str = "digit-vit-gap";
 /// The same without a table of positions: it reads a bag of patches.
 pub(crate) const VIT_BAG: &str = "digit-vit-nopos";
 
-/// The same digits read by convolutions.
-pub(crate) const CNN: &str = "digit-cnn";
-
 /// The choice of a model; the first one is the default.
 pub(crate) fn model(names: &'static [&'static str]) -> InputSpec {
     InputSpec::choice("model", "Model", names)
@@ -54,7 +51,6 @@ pub(crate) fn file(name: &str) -> Option<&'static str> {
         TRANSLATOR => Some("translator.safetensors"),
         VIT => Some("digit-vit.safetensors"),
         VIT_MEAN => Some("digit-vit-gap.safetensors"),
-        CNN => Some("digit-cnn.safetensors"),
         VIT_BAG => Some("digit-vit-nopos.safetensors"),
         _ => None,
     }

@@ -55,7 +55,7 @@ pub(super) struct Sizes {
 pub(super) struct Encoder {
     pub(super) tokens: PictureTokens,
     blocks: Vec<PreNormBlock>,
-    pub(super) norm: LayerNorm,
+    norm: LayerNorm,
 }
 
 impl Encoder {
