@@ -81,7 +81,7 @@ fn compute(inputs: &Inputs, gpt: &CausalLm) -> Result<Computation, CellError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parts::test_models::{computed, number, text};
+    use crate::parts::test_models::{cache, computed, number, text};
 
     fn with(beginning: &str, tau: f64, seed: f64) -> Computation {
         let given = Inputs::defaults(&inputs())
@@ -109,9 +109,8 @@ mod tests {
     /// Where the model may end the text, it does so before it can repeat anything.
     #[test]
     fn with_the_end_token_the_example_ends() {
-        let gpt = crate::parts::test_models::cache()
-            .opened::<CausalLm>(trained::file(GPT).unwrap())
-            .unwrap();
+        let file = trained::file(GPT).unwrap();
+        let gpt = cache().opened::<CausalLm>(file).unwrap();
         let end = gpt.tokenizer.special().end.unwrap();
         let pieces = Pieces::of_text(&gpt.tokenizer, "I like").unwrap();
         let ids: Vec<usize> = std::iter::once(end).chain(pieces.ids).collect();
