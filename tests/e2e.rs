@@ -32,11 +32,13 @@ mod e2e {
     mod guess;
     mod heads;
     mod heights;
+    mod inductive_bias;
     mod instant;
     mod lab;
     mod lab_cells;
     mod lab_kept;
     mod lab_kinds;
+    mod lab_pictures;
     mod leaving;
     mod make;
     mod masks;
@@ -47,6 +49,7 @@ mod e2e {
     mod navigation;
     mod near;
     mod noscript;
+    mod odd_pictures;
     mod offline;
     mod pages;
     mod patches;
@@ -66,5 +69,6 @@ mod e2e {
     mod training;
     mod vit;
     mod whole_model;
+    mod windows;
     mod workers;
 }

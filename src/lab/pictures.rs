@@ -48,27 +48,42 @@ fn status(lab: Lab) -> String {
 
 fn picture_box(lab: Lab) -> AnyView {
     let message = RwSignal::new(None::<String>);
+    let note = RwSignal::new(None::<String>);
     let chosen = RwSignal::new(String::new());
     // What is still being decoded when another picture is chosen is of no interest any more.
-    let see = move |name: String, found: Result<Pixels, String>| match found {
-        _ if chosen.try_with_untracked(|chosen| *chosen == name) != Some(true) => {}
-        Ok(pixels) => look(lab, pixels),
-        Err(why) => message.set(Some(why)),
+    let newest = StoredValue::new(0_u32);
+    let next = move || {
+        message.set(None);
+        newest.update_value(|count| *count += 1);
+        newest.get_value()
+    };
+    let see = move |own: u32, name: String, found: Result<picture::Read, String>| {
+        if newest.try_get_value() != Some(own) {
+            return;
+        }
+        match found {
+            Ok(read) => {
+                chosen.set(name);
+                note.set(read.note);
+                look(lab, read.pixels);
+            }
+            // The picture before stays.
+            Err(why) => message.set(Some(why)),
+        }
     };
     let on_sample = move |name: String| {
-        message.set(None);
-        chosen.set(name.clone());
+        let own = next();
         leptos::task::spawn_local(async move {
             let found = picture::sample(&name).await;
-            see(name, found);
+            let read = found.map(|pixels| picture::Read { pixels, note: None });
+            see(own, name, read);
         });
     };
     let on_file = move |file: File| {
-        message.set(None);
-        chosen.set(Picture::YOURS.to_owned());
+        let own = next();
         leptos::task::spawn_local(async move {
             let found = picture::from_file(&file, LONGEST_SIDE).await;
-            see(Picture::YOURS.to_owned(), found);
+            see(own, Picture::YOURS.to_owned(), found);
         });
     };
     let samples: Vec<String> = cells::picture::SAMPLES
@@ -77,7 +92,7 @@ fn picture_box(lab: Lab) -> AnyView {
         .collect();
     view! {
         <PictureBox label="What is on" samples=samples chosen=chosen on_sample=Callback::new(on_sample)
-            on_file=UnsyncCallback::new(on_file) message=message />
+            on_file=UnsyncCallback::new(on_file) message=message note=note />
     }
     .into_any()
 }
@@ -145,11 +160,7 @@ fn inside(lab: Lab, layers: usize, heads: usize) -> AnyView {
             .seen
             .with(|seen| over(seen.as_ref()?, place, &weights))
     });
-    let pixels = Signal::derive(move || {
-        answers
-            .seen
-            .with(|seen| Some(Arc::clone(&seen.as_ref()?.pixels)))
-    });
+    let pixels = answers.pixels();
     let patch = Signal::derive(move || {
         answers
             .seen

@@ -10,6 +10,7 @@ use worker::model::packing::Packing;
 use worker::model::protocol::{Candidate, ModelEvent, ModelInfo, ModelRequest, Origin};
 
 use super::answers::Answers;
+use super::class_names::{self, ClassNames};
 use super::download_offer::{DownloadOffer, confirm};
 use super::lesson_cells::Listeners;
 use super::requests::{Part, Requests};
@@ -36,6 +37,8 @@ pub(super) struct OpenModel {
     pub(super) loaded: ModelInfo,
     pub(super) build: Build,
     pub(super) threads: usize,
+    /// The names of its classes of pictures.
+    pub(super) names: ClassNames,
     /// Seed of its weights, where they are random.
     pub(super) untrained: Option<u64>,
 }
@@ -405,11 +408,20 @@ async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: OpenRequest) -> Result<
             ModelEvent::Stopped => return Err(STOPPED.to_owned()),
             ModelEvent::Failed(why) => return Err(why),
             ModelEvent::Loaded(loaded) => {
+                // Random weights know no class.
+                let (names, request) = match untrained {
+                    Some(_) => (ClassNames::Own, None),
+                    None => class_names::of(&loaded).await,
+                };
+                if let Some(request) = request {
+                    worker.send(request);
+                }
                 return Ok(OpenModel {
                     name: asked.name,
                     loaded,
                     build,
                     threads,
+                    names,
                     untrained,
                 });
             }

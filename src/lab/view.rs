@@ -65,6 +65,10 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
         );
         view! { <p class="hint lab-repacked">{words}</p> }
     });
+    let names = model
+        .names
+        .note()
+        .map(|note| view! { <p class="hint lab-names">{note}</p> });
     let untrained = model.untrained.map(|seed| {
         view! { <p class="cell-note">{format!("untrained: random parameters, seed {seed}")}</p> }
     });
@@ -79,10 +83,11 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
         <dl class="lab-facts">{facts.collect_view()}</dl>
         {storage}
         {repacked}
+        {names}
         {untrained}
         <button type="button" class="button" on:click=move |_| lab.unload()>"Unload"</button>
         {panel}
-        {loaded.reads.then(|| cells_panel(lab, model))}
+        {cells_panel(lab, model)}
     }
     .into_any()
 }

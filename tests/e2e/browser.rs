@@ -45,14 +45,29 @@ impl Look {
 /// It ends when the test is over, also when it panicked.
 pub(crate) struct Browser(Chromium);
 
+/// What gives a browser a camera that shows a moving pattern, and allows it without asking.
+const CAMERA: [&str; 2] = [
+    "--use-fake-device-for-media-stream",
+    "--use-fake-ui-for-media-stream",
+];
+
 /// Runs a test in a browser of its own.
 pub(crate) fn with_browser(test: impl AsyncFnOnce(&Browser)) {
+    with_arguments(&[], test);
+}
+
+/// Runs a test in a browser of its own that has a camera.
+pub(crate) fn with_camera(test: impl AsyncFnOnce(&Browser)) {
+    with_arguments(&CAMERA, test);
+}
+
+fn with_arguments(more: &[&str], test: impl AsyncFnOnce(&Browser)) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime");
     runtime.block_on(async {
-        let browser = Chromium::start(Logs::All).await;
+        let browser = Chromium::start_with(Logs::All, more).await;
         test(&Browser(browser.expect("Chromium starts"))).await;
     });
 }

@@ -64,8 +64,17 @@ impl Chromium {
     /// # Errors
     /// When chromedriver or Chromium does not start.
     pub async fn start(logs: Logs) -> Result<Self, ChromiumError> {
+        Self::start_with(logs, &[]).await
+    }
+
+    /// As [`Self::start`], with more arguments than [`ARGUMENTS`].
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub async fn start_with(logs: Logs, more: &[&str]) -> Result<Self, ChromiumError> {
         let driver = Driver::start()?;
-        let mut options = json!({ "args": ARGUMENTS });
+        let arguments = [ARGUMENTS, more].concat();
+        let mut options = json!({ "args": arguments });
         if let Ok(program) = std::env::var("CHROME") {
             options["binary"] = json!(program);
         }

@@ -36,6 +36,9 @@ Models:
                      each: only their log is shipped, as depth-runs.tsv (no data, so no --data)
   mlp-runs           MLPs with four nonlinearities at four learning rates, and mixtures of experts with a balance loss and
                      without, five seeds each: only their log is shipped, as mlp-runs.tsv (no data)
+  bias-runs          small networks with convolutions and with attention on 100 to 1,000 digits, five seeds each, and the
+                     shipped models of digits on moved, shuffled and covered digits: only the log is shipped, as
+                     bias-runs.tsv (data: mnist)
   story-race         no training: the 4-gram that tiny-gpt is compared with, on two stories with hidden words; only its log is
                      shipped, as story-race.tsv (data: as tiny-gpt)
   tiny-bert          an encoder that fills in masked words (data: as tiny-gpt)
@@ -74,11 +77,12 @@ pub(crate) enum Model {
     HeadRace,
     DepthRuns,
     MlpRuns,
+    BiasRuns,
     StoryRace,
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 18] = [
+    const ALL: [(&'static str, Self); 19] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -96,6 +100,7 @@ impl Model {
         ("head-race", Self::HeadRace),
         ("depth-runs", Self::DepthRuns),
         ("mlp-runs", Self::MlpRuns),
+        ("bias-runs", Self::BiasRuns),
         ("story-race", Self::StoryRace),
     ];
 
@@ -171,6 +176,9 @@ impl Arguments {
         }
         if model == Some(Model::PositionTables) && !is_whole {
             return Err("position-tables ships no weights and logs a whole run: it takes only --data, --seed and --out".into());
+        }
+        if model == Some(Model::BiasRuns) && !is_whole {
+            return Err("bias-runs ships no weights and logs whole runs: it takes only --data, --seed and --out".into());
         }
         if matches!(
             model,

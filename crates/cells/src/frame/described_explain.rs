@@ -1,6 +1,7 @@
 //! Descriptions for "Show the Rust" of what the functions in `explain` take and give, where it is
 //! neither an array nor a number.
 
+use explain::attention_distance::Patches;
 use explain::budget::Budget;
 use explain::byte_pairs::{Learned, Merge};
 use explain::cost::LayerCost;
@@ -9,6 +10,7 @@ use explain::descent::{Nodes, OneParameter, Path};
 use explain::drawn_digits::Digit;
 use explain::expert_words::ExpertRun;
 use explain::fact_memory::FactRun;
+use explain::few_digits::{Digits, FewRun};
 use explain::forced::BothPrefixes;
 use explain::gpt_sizes::Count;
 use explain::grid_positions::WithPositions;
@@ -24,6 +26,8 @@ use explain::one_number::{OneNumber, Pass, Site};
 use explain::online_softmax::Online;
 use explain::parameter_count::Parameters;
 use explain::power_law::PowerLaw;
+use explain::shift::Rolling;
+use explain::small_swin::Windows;
 use explain::smoothed::Smoothed;
 use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
@@ -32,6 +36,7 @@ use explain::survivors::Survivors;
 use explain::two_layers::TwoLayers;
 use explain::two_maps::Search;
 use explain::two_questions::{Run, TwoQuestions};
+use explain::window_cost::{Sizes, Stage};
 use explain::wrong_mask::Mistake;
 
 use crate::frame::shown::{Describe, Described};
@@ -158,6 +163,26 @@ impl Describe for FactRun {
 impl Describe for ExpertRun {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for FewRun {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for Digits {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.pictures.describe("pictures", out);
+        self.labels.describe("labels", out);
+    }
+}
+
+impl Describe for Rolling {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let [down, right] = self.by;
+        format!("moves {} by {down} and {right} squares", self.name).describe(name, out);
     }
 }
 
@@ -344,6 +369,40 @@ impl Describe for LayerCost {
         self.multiplications.describe("multiplications", out);
         self.sequential.describe("sequential", out);
         self.path.describe("path", out);
+    }
+}
+
+impl Describe for Patches {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{self:?}").describe(name, out);
+    }
+}
+
+impl Describe for Windows {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{self:?}").describe(name, out);
+    }
+}
+
+impl Describe for Sizes {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.picture.describe("picture", out);
+        self.patch.describe("patch", out);
+        self.window.describe("window", out);
+        self.width.describe("width", out);
+    }
+}
+
+impl Describe for Stage {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.side.describe("side", out);
+        self.width.describe("width", out);
+        self.windows.describe("windows", out);
+        self.all_pairs.describe("all_pairs", out);
+        self.pairs.describe("pairs", out);
+        self.all_multiplications
+            .describe("all_multiplications", out);
+        self.multiplications.describe("multiplications", out);
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use engine::EngineError;
 use engine::format::json::{self, ReadJson};
 use engine::model::bert::{self, Bert};
+use engine::model::cnn::{self, Cnn};
 use engine::model::gpt2::{self, Gpt2};
 use engine::model::vit::{self, Vit};
 use engine::open::OpenError;
@@ -26,7 +27,9 @@ use crate::error::CellError;
 /// they are.
 const SIZES: &[(&str, u64)] = &[
     ("bert-vocab.json", 351_981),
+    ("bias-runs.tsv", 2_724),
     ("depth-runs.tsv", 11_705),
+    ("digit-cnn.safetensors", 149_768),
     ("digit-vit-gap.safetensors", 157_376),
     ("digit-vit-nopos.safetensors", 154_092),
     ("digit-vit.safetensors", 157_628),
@@ -125,6 +128,13 @@ impl Shipped for Vit {
             }
             Vit::load(config, source)
         })
+    }
+}
+
+impl Shipped for Cnn {
+    fn open(name: &str, bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, OpenError> {
+        let file = File::parse(name, bytes, read_json)?;
+        file.model(|number, source| Self::load(cnn::Config::from_keys(number)?, source))
     }
 }
 

@@ -1,11 +1,13 @@
 //! Computations that several cells share.
 
+pub(crate) mod bias_runs;
 pub(crate) mod decoder_parts;
 pub(crate) mod depth_runs;
 pub(crate) mod digit_models;
 pub(crate) mod drawn;
 pub(crate) mod measure;
 pub(crate) mod mlp_runs;
+pub(crate) mod opened_picture;
 pub(crate) mod race;
 pub(crate) mod readers;
 pub(crate) mod said;

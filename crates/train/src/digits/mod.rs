@@ -2,6 +2,7 @@
 //! by pixel.
 
 pub mod augment;
+pub mod bias_runs;
 pub mod classifier;
 pub mod data;
 pub mod gpt;

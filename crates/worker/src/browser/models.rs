@@ -70,6 +70,7 @@ impl Endpoint for Models {
                 self.answer(id, |host| host.compare([&first, &second], || self.now_ms()));
             }
             ModelRequest::Fill(text) => self.answer(id, |host| host.fill(&text, || self.now_ms())),
+            ModelRequest::NameClasses(names) => self.answer(id, |host| host.name_classes(&names)),
             ModelRequest::See(picture) => {
                 self.answer(id, |host| host.see(&picture, || self.now_ms()));
             }

@@ -3,6 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use cells::picture_model::PictureModel;
+
 use engine::EngineError;
 use engine::model::bert::{self, Bert};
 use engine::model::decoder::Decoder;
@@ -37,11 +39,11 @@ pub enum AnyModel {
     /// Gives a vector for a sentence.
     Sentence(Arc<Bert>),
     /// Classifies a picture.
-    Picture(Rc<Vit>),
+    Picture(Arc<Vit>),
     /// Classifies a picture through windows.
     Windows(Rc<Swin>),
     /// Reads a picture and has no classes.
-    Features(Rc<Dinov2>),
+    Features(Arc<Dinov2>),
 }
 
 impl ModelConfig {
@@ -78,14 +80,32 @@ impl From<open::OpenedModel> for AnyModel {
             open::OpenedModel::Gpt2(model) => Self::Text(Arc::new(model)),
             open::OpenedModel::Llama(model) => Self::Text(Arc::new(model)),
             open::OpenedModel::Bert(model) => Self::Sentence(Arc::new(model)),
-            open::OpenedModel::Vit(model) => Self::Picture(Rc::new(model)),
+            open::OpenedModel::Vit(model) => Self::Picture(Arc::new(model)),
             open::OpenedModel::Swin(model) => Self::Windows(Rc::new(model)),
-            open::OpenedModel::Dinov2(model) => Self::Features(Rc::new(model)),
+            open::OpenedModel::Dinov2(model) => Self::Features(Arc::new(model)),
         }
     }
 }
 
 impl AnyModel {
+    /// The model as cells about pictures take it; `None` where it reads text, or looks through windows.
+    pub fn looks_at_all(&self) -> Option<Arc<dyn PictureModel>> {
+        match self {
+            Self::Picture(model) => Some(Arc::clone(model) as Arc<dyn PictureModel>),
+            Self::Features(model) => Some(Arc::clone(model) as Arc<dyn PictureModel>),
+            Self::Text(_) | Self::Sentence(_) | Self::Windows(_) => None,
+        }
+    }
+
+    /// Number of its classes of pictures; 0 where it has none.
+    pub fn classes(&self) -> usize {
+        match self {
+            Self::Picture(model) => model.config().classes,
+            Self::Windows(model) => model.config().classes,
+            Self::Text(_) | Self::Sentence(_) | Self::Features(_) => 0,
+        }
+    }
+
     /// Side of the pictures that it reads, in pixels; `None` where it reads text.
     pub fn side(&self) -> Option<usize> {
         match self {

@@ -1,5 +1,6 @@
 //! Reasons why a model cannot be loaded or run, in words for the reader.
 
+use cells::CellError;
 use engine::EngineError;
 use engine::open::OpenError;
 
@@ -84,6 +85,17 @@ pub enum ModelError {
     UnknownPosition {
         /// Token, layer and head.
         place: AttentionPosition,
+    },
+    /// The attention weights of a picture that could not be had.
+    #[error("{0}")]
+    Cell(CellError),
+    /// A list of names for another number of classes.
+    #[error("The list has {found} names, and the model {classes} classes.")]
+    Names {
+        /// Names that came.
+        found: usize,
+        /// Classes of the model.
+        classes: usize,
     },
     /// Nothing has been loaded.
     #[error("No model is loaded.")]

@@ -60,6 +60,8 @@ pub enum ModelRequest {
     },
     /// Predicts the tokens of the gaps in a text, each written `[MASK]`: [`ModelEvent::Filled`].
     Fill(String),
+    /// Gives the classes of the model names, one a line: [`ModelEvent::Named`].
+    NameClasses(String),
     /// Classifies a picture: [`ModelEvent::Seen`].
     See(Picture),
     /// Gives a row of attention weights, of the text or of the picture; while a text is written,
@@ -199,6 +201,10 @@ pub struct ModelInfo {
     pub fills: bool,
     /// It is a GPT-2, each of whose numbers can be written out.
     pub is_gpt2: bool,
+    /// Classes of pictures; 0 where it has none.
+    pub classes: usize,
+    /// Names of the classes came with it.
+    pub has_labels: bool,
     /// Bytes of its parameters in memory.
     pub weight_bytes: u64,
     /// Bytes of the memory of all threads.
@@ -264,6 +270,8 @@ pub enum ModelEvent {
     Compared(Compared),
     /// Gaps are filled.
     Filled(Filled),
+    /// The classes have their names.
+    Named,
     /// A picture is classified.
     Seen(Seen),
     /// A row of attention weights.

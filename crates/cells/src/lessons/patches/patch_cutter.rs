@@ -12,7 +12,6 @@ use crate::spec::{CellSpec, Run};
 /// The cell `patch-cutter`.
 pub const SPEC: CellSpec = CellSpec {
     name: "patch-cutter",
-    summary: "Your picture scaled, cut into patches and flattened; the vector of the patch you choose.",
     inputs,
     run: Run::Now(compute),
 };

@@ -22,7 +22,6 @@ const SHOWN: (usize, usize) = (8, 6);
 /// The cell `patch-embedding`.
 pub const SPEC: CellSpec = CellSpec {
     name: "patch-embedding",
-    summary: "The embedding of patches as a matrix product and as a strided convolution, and the largest difference.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

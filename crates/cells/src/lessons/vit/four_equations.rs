@@ -15,7 +15,6 @@ use crate::spec::{CellSpec, Run, WorkerKind};
 /// The cell `four-equations`.
 pub const SPEC: CellSpec = CellSpec {
     name: "four-equations",
-    summary: "The tensors of the paper's four equations for your drawing: embedding, attention and MLP of one block, and the answer.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };
