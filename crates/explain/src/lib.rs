@@ -45,6 +45,7 @@ pub mod parameter_parts;
 pub mod path;
 pub mod pen;
 pub mod power_law;
+pub mod principal_components;
 pub mod pseudo_inverse;
 pub mod reach;
 pub mod receptive_field;

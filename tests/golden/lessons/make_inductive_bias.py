@@ -111,7 +111,7 @@ def xavier(seed, name, *shape):
     return torch.nn.Parameter(torch.tensor(numpy.array(drawn, dtype=numpy.float32)).double().reshape(shape))
 
 
-def train_on_few(size, seed, steps, given):
+def train_on_few(size, seed, steps, given=None):
     """The losses of the convolutional network in its first steps."""
     zeros = lambda count: torch.nn.Parameter(torch.zeros(count, dtype=torch.float64))
     shapes = {"convs.0": (8, 1, 5, 5), "convs.1": (16, 8, 5, 5), "up": (20, 784), "down": (10, 20)}
@@ -134,11 +134,9 @@ def train_on_few(size, seed, steps, given):
         loss.backward()
         adam.step()
     parameters = float(sum(p.numel() for p in [*weight.values(), *bias.values()]))
-    tensors = {
-        "cnn.loss": tensor(torch.stack(losses), 1e-4),
-        "cnn.parameters": tensor(parameters, 0),
-        "steps": tensor(float(steps), 0),
-    }
+    tensors = {"cnn.parameters": tensor(parameters, 0), "steps": tensor(float(steps), 0)}
+    if losses:
+        tensors["cnn.loss"] = tensor(torch.stack(losses), 1e-4)
     return cell("train-on-few", tensors, given)
 
 
@@ -156,7 +154,15 @@ def who_sees_what(layer=1, row=12, column=12, text=FOUR, given=None):
     at = torch.stack([torch.arange(PATCHES) // ACROSS, torch.arange(PATCHES) % ACROSS], dim=1).double() * PATCH
     apart = torch.cdist(at, at)
     distance = ((weights * apart).sum(-1) / weights.sum(-1)).mean(-1)
+    filters = VIT.weights["patch_embed.proj.weight"].flatten(1)
+    apart = filters - filters.mean(0)
+    variances, directions = torch.linalg.eigh(apart.T @ apart)
+    directions = directions.T.flip(0)
+    largest = directions.gather(1, directions.abs().argmax(1, keepdim=True))
+    components = directions * largest.sign()
     tensors = {
+        "components": tensor(components.reshape(-1, PATCH, PATCH), LOOSE),
+        "shares": tensor(variances.flip(0) / variances.sum(), TIGHT),
         "paths": tensor(paths, 0),
         "field.rows": tensor(float((paths.sum(1) > 0).sum()), 0),
         "field.pixels": tensor(float((paths > 0).sum()), 0),
@@ -194,6 +200,7 @@ write(
         shifted_maps(),
         shifted_maps(4, given={"shift": 4}),
         shifted_maps(6, SEVEN, given={"shift": 6, "drawing": SEVEN}),
+        train_on_few(100, 1, 0),
         train_on_few(100, 1, 2, {"steps": 2}),
         train_on_few(300, 4, 2, {"steps": 2, "size": "300", "seed": 4}),
         who_sees_what(),

@@ -57,7 +57,7 @@ WIDTH, HEADS, BLOCKS, WINDOW, ACROSS, PATCH, INNER = 16, 2, 12, 4, 16, 4, 512
 
 
 def position_bias(name, side):
-    """[H, M·M, M·M]: 16 sigmoid(MLP(log-spaced offsets)), section 3.4 of Swin V2."""
+    """[H, M·M, M·M]: 16 sigmoid(MLP(log-spaced offsets)), section 3.3 of Swin V2."""
     steps = torch.arange(-(side - 1), side, dtype=torch.float32)
     table = torch.stack(torch.meshgrid(steps, steps, indexing="ij"), dim=-1) / (side - 1) * 8
     table = torch.sign(table) * torch.log2(table.abs() + 1.0) / math.log2(8)

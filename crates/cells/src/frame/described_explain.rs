@@ -26,6 +26,7 @@ use explain::one_number::{OneNumber, Pass, Site};
 use explain::online_softmax::Online;
 use explain::parameter_count::Parameters;
 use explain::power_law::PowerLaw;
+use explain::principal_components::Components;
 use explain::shift::Rolling;
 use explain::small_swin::Windows;
 use explain::smoothed::Smoothed;
@@ -421,6 +422,13 @@ impl Describe for PowerLaw {
         self.exponent.describe("exponent", out);
         self.standard_error.describe("standard_error", out);
         self.factor.describe("factor", out);
+    }
+}
+
+impl Describe for Components {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.directions.describe("directions", out);
+        self.shares.describe("shares", out);
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::model::cnn::Cnn;
 use engine::model::vit::Vit;
 use engine::trace::Recorder;
-use ndarray::{Array1, Array3, Axis};
+use ndarray::{Array1, Array2, Array3, Axis};
 
 use crate::error::CellError;
 use crate::frame::shown::Record;
@@ -27,6 +27,24 @@ pub(crate) const fn entry(name: &'static str, start: Start) -> Entry {
 /// digit-vit.
 pub(crate) fn vit(cache: &ModelCache) -> Result<Arc<Vit>, CellError> {
     cache.opened::<Vit>(trained::file(VIT).unwrap_or_default())
+}
+
+/// The matrix of the patch embedding, `[d, C·P·P]`: a filter in each row. Records it as `e`, and its
+/// rows as patches, `[d, P, P]`, as `filters`.
+pub(crate) fn filters(record: &mut Record, vit: &Vit) -> Result<Array2<f32>, CellError> {
+    let weight = &vit.tokens().patches.weight;
+    let all: Vec<usize> = (0..weight.dim().0).collect();
+    let e = shown!(record, engine::parameters::Weight::rows, weight, &all[..])?;
+    record.tensor("filters", &as_patches(&e, vit.config().patch)?);
+    record.tensor("e", &e);
+    Ok(e)
+}
+
+/// Rows of the numbers of a patch as patches, `[N, P, P]`.
+pub(crate) fn as_patches(rows: &Array2<f32>, side: usize) -> Result<Array3<f32>, CellError> {
+    rows.to_shape((rows.nrows(), side, side))
+        .map(|patches| patches.into_owned())
+        .map_err(|error| CellError::Mismatch(error.to_string()))
 }
 
 /// The scores that a model gives a picture, `[10]`, and every intermediate result.

@@ -10,7 +10,10 @@ use crate::cells::parts::figures::labelled;
 use crate::cells::parts::model_note::trained;
 use crate::cells::parts::pad::folded_pad;
 use crate::cells::parts::pictures::seen;
-use crate::widgets::{Concept, Domain, HeatMap, PatchGrid, Selected};
+use crate::widgets::{Concept, Domain, HeatMap, More, Palette, PatchGrid, Selected};
+
+/// The number of principal components that are shown.
+const SHOWN: usize = 8;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
@@ -37,6 +40,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 </p>
             </div>
         </div>
+        <More summary="What digit-vit's patch embedding looks for: principal components of its filters">
+            {components(cx)}
+        </More>
         {folded_pad(cx)}
         {trained(&["digit-cnn", "digit-vit"])}
     }
@@ -80,6 +86,31 @@ fn reach(cx: CellCx) -> AnyView {
     view! {
         <HeatMap grid label="Mean attention distance in pixels" domain=Domain::Fixed(0.0, 20.0)
             format=Format::Fixed(1) concept=Concept::Weight no_readout=true />
+    }
+    .into_any()
+}
+
+/// The first principal components of the filters, as patches, with their shares of the variance.
+fn components(cx: CellCx) -> AnyView {
+    let one = move |k: usize| {
+        view! {
+            <div class="stack tight">
+                <HeatMap grid=cx.grid_with("components", Signal::stored(vec![k]), "", "")
+                    label=format!("Component {}", k + 1) palette=Palette::Diverging domain=Domain::Symmetric
+                    format=Format::Fixed(2) picture=true no_legend=true no_readout=true />
+                <p class="head-kind">{cx.num("shares", &[k], Format::Percent(1))}</p>
+            </div>
+        }
+    };
+    view! {
+        <div class="stack">
+            <p>
+                "Each of the " {cx.num("filters.count", &[], Format::Count)} " filters, the rows of E\u{22a4}, is a pattern of 16 \
+                pixels. These are the 8 directions in which the filters differ most, with the share of their variance along each; \
+                together they hold " {cx.num("shares.sum", &[SHOWN - 1], Format::Percent(1))} "."
+            </p>
+            <div class="head-maps">{(0..SHOWN).map(one).collect_view()}</div>
+        </div>
     }
     .into_any()
 }

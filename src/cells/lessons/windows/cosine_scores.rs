@@ -43,7 +43,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             "The cosines are divided by " {cx.num("tau", &[], Format::Fixed(3))} ", that is, multiplied by "
             {cx.num("factor", &[], Format::Fixed(1))} "."
         </p>
-        <More summary="Distances as the bias network receives them">{coordinates(cx)}</More>
+        <More summary="Distances as the bias network receives them, scaled as in Swin's code">{coordinates(cx)}</More>
     }
     .into_any()
 }

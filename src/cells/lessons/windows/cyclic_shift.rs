@@ -40,7 +40,9 @@ fn said(step: &str) -> &'static str {
         2 => {
             "It is cut into windows. The window of the chosen patch is coloured. It may hold patches that only the roll brought there."
         }
-        3 => "The mask hides patches that only the roll brought together. Coloured: those that the chosen patch attends to.",
+        3 => {
+            "The mask hides patches that only the roll brought together. Coloured: those that the chosen patch attends to."
+        }
         4 => {
             "Rolled back, every patch is where it was. With a shift, the windows of this block lie across the borders of the one before."
         }

@@ -118,6 +118,9 @@ mod tests {
         let answers =
             |c: &Computation| Three::NAMES.map(|name| c.at(&format!("{name}.after"), &[]).unwrap());
         assert_eq!(answers(&at(4, 0.0, 6.0)), [3.0, 7.0, 4.0]);
+        for right in [-5.0, 5.0] {
+            assert_eq!(answers(&at(4, 0.0, right))[..2], [4.0, 4.0]);
+        }
         let down = at(4, 4.0, 0.0);
         assert_eq!(answers(&down)[1], 4.0);
         assert!(down.at("cnn.kept", &[]).unwrap() < 0.3);

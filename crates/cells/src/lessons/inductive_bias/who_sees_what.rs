@@ -4,7 +4,7 @@
 use engine::model::cnn::Cnn;
 use engine::model::vit::Vit;
 use explain::attention_distance::Patches;
-use ndarray::{Array2, Array3, Axis};
+use ndarray::{Array1, Array2, Array3, Axis};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -97,7 +97,33 @@ fn compute(inputs: &Inputs, cnn: &Cnn, vit: &Vit) -> Result<Computation, CellErr
     record.number("farthest", f64::from(high));
     let mean = found.mean_axis(Axis(1)).unwrap_or_default();
     record.tensor("mean", &mean);
+    components(&mut record, vit)?;
     Ok(record.finish())
+}
+
+/// The principal components of the filters of digit-vit's patch embedding, as patches.
+fn components(record: &mut Record, vit: &Vit) -> Result<(), CellError> {
+    let e = digit_models::filters(record, vit)?;
+    let filters = e.view();
+    let found = shown!(
+        record,
+        explain::principal_components::principal_components,
+        filters
+    )?;
+    let patches = digit_models::as_patches(&found.directions, vit.config().patch)?;
+    record.tensor("components", &patches);
+    let (mut sum, shares) = (0.0, &found.shares);
+    let sums: Array1<f32> = shares
+        .iter()
+        .map(|share| {
+            sum += share;
+            sum
+        })
+        .collect();
+    record.tensor("shares", shares);
+    record.tensor("shares.sum", &sums);
+    record.number("filters.count", e.nrows() as f64);
+    Ok(())
 }
 
 /// The receptive field of the chosen number, and the picture coloured by it.
@@ -200,5 +226,16 @@ mod tests {
         }
         assert_eq!(of("nearest", &[]), of("distance", &[1, 0]));
         assert!(of("nearest", &[]) > 11.0);
+    }
+
+    /// The filters use all 16 directions of a patch, a few of them more: what the lesson says.
+    #[test]
+    fn filters_have_principal_components() {
+        let c = at(1.0, 12.0, 12.0);
+        let of = |name: &str, index: &[usize]| c.at(name, index).unwrap();
+        assert_eq!(c.tensor("components").unwrap().shape(), [16, 4, 4]);
+        assert_eq!(of("filters.count", &[]), 64.0);
+        assert!((of("shares.sum", &[15]) - 1.0).abs() < 1e-5);
+        assert!(of("shares", &[0]) < 0.2 && of("shares", &[15]) > 0.01);
     }
 }

@@ -87,11 +87,7 @@ fn compute_opened(opened: &OpenedPicture) -> Result<Computation, CellError> {
 
 /// The probabilities of the classes at each depth, `[L + 1, classes]`; the most likely one at each, and
 /// the depth from which on it is the answer, are recorded.
-fn read_off(
-    record: &mut Record,
-    vit: &Vit,
-    image: &Array3<f32>,
-) -> Result<Array2<f32>, CellError> {
+fn read_off(record: &mut Record, vit: &Vit, image: &Array3<f32>) -> Result<Array2<f32>, CellError> {
     let found = shown!(record, explain::class_lens::class_lens, vit, image.view())?;
     let rows: Vec<_> = found.outer_iter().map(|row| row.to_owned()).collect();
     let best: Vec<usize> = rows.iter().map(drawn::best).collect();

@@ -10,13 +10,13 @@ use ndarray::{Array2, Array4, ArrayView1, Axis};
 
 use crate::computation::Computation;
 use crate::error::CellError;
+use crate::frame::picture_model::{Attention, OpenedPicture};
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
-use crate::parts::opened_picture;
 use crate::parts::digit_models;
 use crate::parts::drawn;
-use crate::frame::picture_model::{Attention, OpenedPicture};
+use crate::parts::opened_picture;
 use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
 
 /// Patches of a drawing.
@@ -85,10 +85,16 @@ fn compute(inputs: &Inputs, vit: &Vit) -> Result<Computation, CellError> {
     let rows = found.weights.index_axis(Axis(2), token);
     let (layers, heads, _) = rows.dim();
     let on_ink = Array2::from_shape_fn((layers, heads), |(layer, head)| {
-        on(rows.index_axis(Axis(0), layer).index_axis(Axis(0), head), &ink)
+        on(
+            rows.index_axis(Axis(0), layer).index_axis(Axis(0), head),
+            &ink,
+        )
     });
     record.tensor("on_ink", &on_ink);
-    record.number("rollout.on_ink", f64::from(on(found.rolled.row(token), &ink)));
+    record.number(
+        "rollout.on_ink",
+        f64::from(on(found.rolled.row(token), &ink)),
+    );
     record.number("inked", ink.iter().filter(|&&has| has).count() as f64);
     Ok(record.finish())
 }
@@ -98,15 +104,23 @@ fn compute_opened(inputs: &Inputs, opened: &OpenedPicture) -> Result<Computation
     let found = opened.attention()?;
     asked(&mut record, found, inputs.count("query")?)?;
     record.tensor("distance", &found.distances);
-    let nearest = found.distances.fold(f32::INFINITY, |least, &d| least.min(d));
+    let nearest = found
+        .distances
+        .fold(f32::INFINITY, |least, &d| least.min(d));
     let farthest = found.distances.fold(0.0, |most: f32, &d| most.max(d));
     record.number("distance.least", f64::from(nearest));
     record.number("distance.most", f64::from(farthest));
     let even = even_distance(&found.patches);
     record.number("distance.even", f64::from(even));
     let (layers, heads) = found.distances.dim();
-    record.words("layer.names", (1..=layers).map(|n| format!("layer {n}")).collect());
-    record.words("head.names", (1..=heads).map(|n| format!("head {n}")).collect());
+    record.words(
+        "layer.names",
+        (1..=layers).map(|n| format!("layer {n}")).collect(),
+    );
+    record.words(
+        "head.names",
+        (1..=heads).map(|n| format!("head {n}")).collect(),
+    );
     Ok(record.finish())
 }
 
@@ -234,7 +248,8 @@ mod tests {
     /// Another drawing, other patches.
     #[test]
     fn attention_follows_the_drawing() {
-        let given = Inputs::defaults(&(SPEC.inputs)()).with(drawn::NAME, InputValue::Drawing(ready(1)));
+        let given =
+            Inputs::defaults(&(SPEC.inputs)()).with(drawn::NAME, InputValue::Drawing(ready(1)));
         let one = computed(&SPEC, &given).unwrap();
         assert_ne!(one.tensor("weights"), of(0.0).tensor("weights"));
         assert_eq!(one.at("answer", &[]), Some(1.0));
