@@ -33,7 +33,8 @@ pub fn first_loss(h: ArrayView2<'_, f32>, w: ArrayView2<'_, f32>, labels: &[usiz
     check(logits.view(), labels)?;
     let rows = logits.outer_iter().zip(labels);
     let losses = rows.map(|(row, &label)| -math::ln(softmax(row)[label]));
-    Ok(losses.sum::<f32>() / labels.len() as f32)
+    let total: f64 = losses.map(f64::from).sum();
+    Ok((total / labels.len() as f64) as f32)
 }
 
 /// The gradient of that loss with respect to `h`: what the body of the network learns from.

@@ -56,8 +56,8 @@ pub const STEPS: u64 = 400;
 const PIXELS: usize = PATCH * PATCH;
 /// The learning rate.
 const RATE: Schedule = Schedule::Cosine {
-    peak: 2e-3,
-    last: 1e-4,
+    peak: 8e-3,
+    last: 4e-4,
     warmup: 20,
     steps: STEPS,
 };
