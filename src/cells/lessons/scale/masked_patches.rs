@@ -23,7 +23,7 @@ const CURVES: [(&str, &str, Concept); 2] = [
 pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">{player(cx, UNASKED)}</div>
-        <div class="cols-2">
+        <div class="cols-2 map-beside">
             <div class="stack tight">
                 <HeatMap grid=cx.grid("mosaic") label="Four digits: as seen, as painted, as they are" palette=Palette::Brightness
                     domain=Domain::Fixed(0.0, 1.0) format=Format::Fixed(2) picture=true no_legend=true no_readout=true />
