@@ -60,6 +60,7 @@ mod e2e {
     mod reader;
     mod residual;
     mod room;
+    mod scale;
     mod search;
     mod selection;
     mod site;

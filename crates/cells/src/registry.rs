@@ -177,6 +177,13 @@ macro_rules! for_each_lesson {
                 who_sees_what: models,
                 cover_patches: models,
             }
+            scale {
+                data_curve: training,
+                vit_sizes: page,
+                distil: training,
+                first_loss: page,
+                masked_patches: training,
+            }
             windows {
                 swin_reach: models,
                 window_cost: page,

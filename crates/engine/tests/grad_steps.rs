@@ -265,6 +265,23 @@ fn losses() {
             tape.cross_entropy(&x, &[Some(5), None, Some(0), Some(2)], smoothing)
         });
     }
+    let soft = array![[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]];
+    check(&mut Bag::new(&[[2, 3]], &[]), STEP, |bag: &Bag, tape| {
+        let x = input(bag, tape, 0);
+        tape.soft_cross_entropy(&x, soft.view())
+    });
+}
+
+/// A distribution that is one class gives the loss of that class, bit for bit.
+#[test]
+fn a_hard_target_is_a_soft_one() {
+    let (mut tape, logits) = (engine::grad::Tape::new(), normal_matrix(3, "x", 2, 4, 2.0));
+    let x = tape.constant(logits.view());
+    let soft = array![[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+    let one = tape.cross_entropy(&x, &[Some(1), Some(3)], 0.0).unwrap();
+    let other = tape.soft_cross_entropy(&x, soft.view()).unwrap();
+    assert_eq!(tape.value(&one).unwrap(), tape.value(&other).unwrap());
+    assert!(tape.soft_cross_entropy(&x, soft.t()).is_err());
 }
 
 #[test]

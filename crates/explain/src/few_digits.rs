@@ -229,6 +229,16 @@ impl Trainable for Network {
     }
 }
 
+/// The learning rate of a run of so many steps.
+fn schedule(steps: u64) -> Schedule {
+    Schedule::Cosine {
+        peak: RATE,
+        last: RATE / 20.0,
+        warmup: WARMUP,
+        steps,
+    }
+}
+
 /// A training run.
 #[derive(Debug, Clone)]
 pub struct FewRun {
@@ -264,15 +274,17 @@ impl FewRun {
                 beta_2: 0.99,
                 ..AdamW::default()
             },
-            schedule: Schedule::Cosine {
-                peak: RATE,
-                last: RATE / 20.0,
-                warmup: WARMUP,
-                steps: STEPS,
-            },
+            schedule: schedule(STEPS),
             rng: Rng::named(seed, "order"),
             order: Vec::new(),
         })
+    }
+
+    /// The same run with a learning rate that falls over so many steps, in place of [`STEPS`].
+    #[must_use]
+    pub fn lasting(mut self, steps: u64) -> Self {
+        self.schedule = schedule(steps);
+        self
     }
 
     /// The number of steps so far.
@@ -286,6 +298,19 @@ impl FewRun {
     /// None here; those of the engine.
     pub fn step(&mut self) -> Result<f32> {
         // -> scalar
+        self.step_with(|tape, logits, labels, _| tape.cross_entropy(logits, labels, 0.0))
+    }
+
+    /// One step on a loss of the caller's, which gets the logits `[B, 10]`, the labels of the digits, and
+    /// their numbers in the training set; returns the loss before the step.
+    ///
+    /// # Errors
+    /// As the loss.
+    pub fn step_with(
+        &mut self,
+        loss: impl Fn(&mut Tape, &Var, &[Option<usize>], &[usize]) -> Result<Var>,
+    ) -> Result<f32> {
+        // -> scalar
         if self.order.len() < BATCH {
             self.order = self.rng.permutation(self.digits.len());
         }
@@ -296,7 +321,7 @@ impl FewRun {
         let settings = Settings::same_bits();
         let (loss, found) = gradients(&mut self.network, &settings, |network, tape: &mut Tape| {
             let logits: Var = network.run(tape, pictures.view())?;
-            tape.cross_entropy(&logits, &labels, 0.0)
+            loss(tape, &logits, &labels, &chosen)
         })?;
         let rate = self.schedule.rate(self.adam.steps + 1);
         self.adam.step(&mut self.network, &found, rate)?;

@@ -13,7 +13,7 @@ use engine::model::seq2seq::{Fading, Seq2Seq};
 use engine::model::seq2seq_attention::AttentiveSeq2Seq;
 use engine::model::swin::{Config as SwinConfig, Swin};
 use engine::model::transformer::Transformer;
-use engine::model::vit::Vit;
+use engine::model::vit::{Config as VitConfig, Vit};
 use engine::nn::bahdanau::AdditiveAttention;
 use engine::nn::feed_forward::Activation;
 use engine::nn::parts::Parts;
@@ -85,6 +85,26 @@ impl Describe for Transformer {
 impl Describe for Swin {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         self.config().describe(name, out);
+    }
+}
+
+impl Describe for VitConfig {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let Self {
+            layers,
+            width,
+            heads,
+            inner,
+            patch,
+            image,
+            classes,
+            ..
+        } = self;
+        let text = format!(
+            "{layers} blocks of dimension {width}, {heads} heads, F = {inner}, patches of {patch} \
+             pixels, pictures of {image}, {classes} classes"
+        );
+        text.describe(name, out);
     }
 }
 

@@ -7,6 +7,7 @@ use explain::byte_pairs::{Learned, Merge};
 use explain::cost::LayerCost;
 use explain::deep_stack::{DeepStack, StackRun};
 use explain::descent::{Nodes, OneParameter, Path};
+use explain::distillation::Distilled;
 use explain::drawn_digits::Digit;
 use explain::expert_words::ExpertRun;
 use explain::fact_memory::FactRun;
@@ -17,6 +18,7 @@ use explain::grid_positions::WithPositions;
 use explain::induction::Induction;
 use explain::kv_race::Race;
 use explain::logistic::LogisticHead;
+use explain::masked_patches::MaskedRun;
 use explain::masking::Masked;
 use explain::memory::Decoder;
 use explain::multi_head::{Heads, WithoutTranspose};
@@ -37,6 +39,7 @@ use explain::survivors::Survivors;
 use explain::two_layers::TwoLayers;
 use explain::two_maps::Search;
 use explain::two_questions::{Run, TwoQuestions};
+use explain::vit_sizes::Cost;
 use explain::window_cost::{Sizes, Stage};
 use explain::wrong_mask::Mistake;
 
@@ -170,6 +173,26 @@ impl Describe for ExpertRun {
 impl Describe for FewRun {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for Distilled {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.run.steps().describe("steps", out);
+    }
+}
+
+impl Describe for MaskedRun {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for Cost {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.patches.describe("patches", out);
+        self.scores.describe("scores", out);
+        self.multiplications.describe("multiplications", out);
     }
 }
 

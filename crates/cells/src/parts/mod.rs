@@ -11,6 +11,7 @@ pub(crate) mod opened_picture;
 pub(crate) mod race;
 pub(crate) mod readers;
 pub(crate) mod said;
+pub(crate) mod scale_runs;
 pub(crate) mod small_layer;
 #[cfg(test)]
 pub(crate) mod test_models;

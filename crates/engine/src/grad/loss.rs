@@ -1,17 +1,22 @@
-//! Cross-entropy with label smoothing and positions that do not count.
+//! Cross-entropy with label smoothing and positions that do not count, and with whole distributions as
+//! targets.
 //!
 //! ```text
 //! t = (1 − ε) one-hot(target) + ε/V        p = softmax(logits)
 //! loss = mean over the positions that count of −Σ_v t_v ln p_v        ∂loss/∂logits = (p − t)/count
 //! ```
+//! With soft targets, each row gives its own t, and every row counts.
+//!
 //! Source: Szegedy et al. 2016, "Rethinking the inception architecture", section 7 (label
-//! smoothing); Vaswani et al. 2017, section 5.4.
+//! smoothing); Vaswani et al. 2017, section 5.4; Hinton et al. 2015, "Distilling the knowledge in a
+//! neural network", section 2 (soft targets).
 
 use super::tape::{Tape, Var, on_threads};
 use crate::error::{EngineError, Result};
 use crate::kernel::threads;
 use crate::math;
 use crate::shape::expect;
+use ndarray::ArrayView2;
 
 impl Tape {
     /// The mean cross-entropy in nats, `[1, 1]`. A row whose target is `None` does not count
@@ -63,6 +68,45 @@ impl Tape {
             on_threads(&mut slopes, 1, |_, slopes| {
                 slopes.iter_mut().for_each(|slope| *slope *= factor);
             });
+            into.give(logits, slopes);
+        }))
+    }
+
+    /// The mean cross-entropy in nats with a distribution for each row, `[1, 1]`.
+    ///
+    /// # Errors
+    /// When the targets have another shape than the logits, or there is no row.
+    pub fn soft_cross_entropy(
+        &mut self,
+        logits: &Var,
+        targets: ArrayView2<'_, f32>,
+    ) -> Result<Var> {
+        // logits [T, V], targets [T, V] -> [1, 1]
+        let (logits, operation) = (*logits, "soft_cross_entropy");
+        expect(operation, "targets", &logits.shape(), targets.shape())?;
+        let (count, classes) = logits.dim();
+        if count == 0 || classes == 0 {
+            return Err(EngineError::value(operation, "logits", "at least 1", 0));
+        }
+        self.counted += count;
+        let mut slopes = self.numbers(logits).to_vec();
+        let mut total = 0.0f64;
+        for (row, target) in slopes.chunks_exact_mut(classes).zip(targets.outer_iter()) {
+            let largest = self.kernels.max(row);
+            let scores = row.iter().zip(target).map(|(&x, &t)| x * t);
+            let (aim, mass) = (scores.sum::<f32>(), target.sum());
+            self.kernels.softmax(row);
+            // As in `cross_entropy`, the largest weight is 1 over the sum that softmax divided by.
+            let log_sum = largest - math::ln(self.kernels.max(row));
+            total += f64::from(mass * log_sum - aim);
+            for (p, &t) in row.iter_mut().zip(target) {
+                *p = mass * *p - t;
+            }
+        }
+        let loss = vec![(total / count as f64) as f32];
+        Ok(self.push((1, 1), loss, &[logits], move |_, grad, into| {
+            let factor = grad[0] / count as f32;
+            slopes.iter_mut().for_each(|slope| *slope *= factor);
             into.give(logits, slopes);
         }))
     }
