@@ -39,6 +39,8 @@ Models:
   bias-runs          small networks with convolutions and with attention on 100 to 1,000 digits, five seeds each, and the
                      shipped models of digits on moved, shuffled and covered digits: only the log is shipped, as
                      bias-runs.tsv (data: mnist)
+  unlabelled-runs    small networks that learn digits without labels, three seeds each, and linear probes of digit-gpt: only
+                     the log is shipped, as unlabelled-runs.tsv (data: mnist)
   story-race         no training: the 4-gram that tiny-gpt is compared with, on two stories with hidden words; only its log is
                      shipped, as story-race.tsv (data: as tiny-gpt)
   tiny-bert          an encoder that fills in masked words (data: as tiny-gpt)
@@ -78,11 +80,12 @@ pub(crate) enum Model {
     DepthRuns,
     MlpRuns,
     BiasRuns,
+    UnlabelledRuns,
     StoryRace,
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 19] = [
+    const ALL: [(&'static str, Self); 20] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -101,6 +104,7 @@ impl Model {
         ("depth-runs", Self::DepthRuns),
         ("mlp-runs", Self::MlpRuns),
         ("bias-runs", Self::BiasRuns),
+        ("unlabelled-runs", Self::UnlabelledRuns),
         ("story-race", Self::StoryRace),
     ];
 
@@ -177,8 +181,9 @@ impl Arguments {
         if model == Some(Model::PositionTables) && !is_whole {
             return Err("position-tables ships no weights and logs a whole run: it takes only --data, --seed and --out".into());
         }
-        if model == Some(Model::BiasRuns) && !is_whole {
-            return Err("bias-runs ships no weights and logs whole runs: it takes only --data, --seed and --out".into());
+        let on_digits = matches!(model, Some(Model::BiasRuns | Model::UnlabelledRuns));
+        if on_digits && !is_whole {
+            return Err("bias-runs and unlabelled-runs ship no weights and log whole runs: they take only --data, --seed and --out".into());
         }
         if matches!(
             model,

@@ -4,9 +4,11 @@
 use explain::attention_distance::Patches;
 use explain::budget::Budget;
 use explain::byte_pairs::{Learned, Merge};
+use explain::centre_and_sharpen::Targets;
 use explain::cost::LayerCost;
 use explain::deep_stack::{DeepStack, StackRun};
 use explain::descent::{Nodes, OneParameter, Path};
+use explain::dino::DinoRun;
 use explain::drawn_digits::Digit;
 use explain::expert_words::ExpertRun;
 use explain::fact_memory::FactRun;
@@ -16,6 +18,7 @@ use explain::gpt_sizes::Count;
 use explain::grid_positions::WithPositions;
 use explain::induction::Induction;
 use explain::kv_race::Race;
+use explain::linear_probe::Probe;
 use explain::logistic::LogisticHead;
 use explain::masking::Masked;
 use explain::memory::Decoder;
@@ -33,6 +36,7 @@ use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
 use explain::sub_layers::Stream;
 use explain::survivors::Survivors;
+use explain::token_sizes::TokenSizes;
 use explain::two_layers::TwoLayers;
 use explain::two_maps::Search;
 use explain::two_questions::{Run, TwoQuestions};
@@ -169,6 +173,36 @@ impl Describe for ExpertRun {
 impl Describe for FewRun {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for DinoRun {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for Targets {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.centred.describe("centred", out);
+        self.probabilities.describe("probabilities", out);
+        self.mean.describe("mean", out);
+        self.entropy_of_mean.describe("entropy_of_mean", out);
+        self.mean_entropy.describe("mean_entropy", out);
+    }
+}
+
+impl Describe for Probe {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.weights.describe("weights", out);
+        self.bias.describe("bias", out);
+    }
+}
+
+impl Describe for TokenSizes {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.tokens.describe("tokens", out);
+        self.numbers.describe("numbers", out);
     }
 }
 

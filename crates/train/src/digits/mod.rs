@@ -7,4 +7,5 @@ pub mod classifier;
 pub mod data;
 pub mod gpt;
 pub mod position_tables;
+pub mod unlabelled_runs;
 pub mod variants;
