@@ -87,6 +87,25 @@ fn norms() {
     });
 }
 
+/// The mean cross-entropy of targets that are distributions, of targets that add up to less, and of single
+/// classes, where it is the other cross-entropy.
+#[test]
+fn cross_entropy_of_distributions() {
+    let targets = array![[0.2, 0.5, 0.3], [0.0, 1.0, 0.0], [0.1, 0.1, 0.1]];
+    check(&mut Bag::new(&[[3, 3]], &[]), STEP, |bag: &Bag, tape| {
+        let x = input(bag, tape, 0);
+        tape.cross_entropy_to(&x, targets.view())
+    });
+    let mut tape = Tape::new();
+    let x = tape.constant(array![[0.3, -1.0, 2.0], [1.0, 0.0, 0.5]].view());
+    let one_hot = array![[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]];
+    let found = tape.cross_entropy_to(&x, one_hot.view()).unwrap();
+    let expected = tape.cross_entropy(&x, &[Some(2), Some(0)], 0.0).unwrap();
+    let apart = tape.value(&found).unwrap() - tape.value(&expected).unwrap();
+    assert!(apart[[0, 0]].abs() < 1e-6);
+    assert!(tape.cross_entropy_to(&x, targets.view()).is_err());
+}
+
 #[test]
 fn activations() {
     for activation in [

@@ -84,7 +84,9 @@ pub fn complete(
     for mut row in all.rows_mut() {
         row.iter_mut().zip(given).for_each(|(to, &grey)| *to = grey);
     }
-    let before: Vec<usize> = std::iter::once(START).chain(given.iter().copied()).collect();
+    let before: Vec<usize> = std::iter::once(START)
+        .chain(given.iter().copied())
+        .collect();
     let mut caches = model.caches(count);
     let mut next = model.feed(
         &before.repeat(count),

@@ -119,7 +119,9 @@ impl Probe {
         }
         let answers = logits.rows().into_iter().map(|row| top_indices(row, 1));
         let both = answers.zip(labels);
-        Ok(both.filter(|(best, label)| best.first() == Some(*label)).count())
+        Ok(both
+            .filter(|(best, label)| best.first() == Some(*label))
+            .count())
     }
 }
 
@@ -135,7 +137,12 @@ pub fn features(model: &ImageGpt, pixels: &[usize]) -> Result<Array2<f32>> {
     let mut means = Means(Vec::new());
     model.forward(&ids, Some(&mut means))?;
     let width = model.config().width;
-    expect("features", "depths", &[model.layers() + 1], &[means.0.len()])?;
+    expect(
+        "features",
+        "depths",
+        &[model.layers() + 1],
+        &[means.0.len()],
+    )?;
     let mut all = Array2::zeros((means.0.len(), width));
     for (mut to, mean) in all.rows_mut().into_iter().zip(&means.0) {
         expect("features", "width", &[width], mean.shape())?;

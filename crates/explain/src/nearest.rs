@@ -19,9 +19,9 @@
 //! section 3.4, with votes that weigh the same.
 
 use engine::error::Result;
+use engine::math;
 use engine::nn::softmax::top_indices;
 use engine::shape::mismatch;
-use engine::math;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 /// The label of each query by its nearest neighbours among the known rows.

@@ -66,6 +66,7 @@ const PARTS: &[Part] = &[
     part("vision", "Vision Transformer", "vit", Some("four-equations"), "An encoder that reads patches in place of tokens."),
     part("windows", "Windows", "windows", Some("swin-reach"), "Lets patches of a large picture attend only to near ones, in windows that shift from block to block."),
     part("bias", "Inductive bias", "inductive-bias", Some("move-the-digit"), "What a network knows of pictures before it has seen one: which pixels belong together, and that a shifted picture shows the same things."),
+    part("unlabelled", "Learning without labels", "without-labels", Some("dino"), "Makes the targets of training from the pictures themselves: the next pixel, or what another crop shows."),
     part("head", "Class head", "vit", Some("class-token-lens"), "Reads the answer off the vector of the class token."),
     part("loss", "Training", "training", Some("train-tiny"), "Measures how wrong the output is, and moves every parameter a little to make it less wrong."),
 ];
@@ -102,6 +103,7 @@ const BLOCKS: &[Block] = &[
     ("patches", "patches", 248, 0), ("grid", "positions", 248, 1),
     ("norm", "norm", 248, 2),
     ("norm", "add and norm", 248, 4), ("mlp", "MLP, then add", 248, 5), ("head", "class head", 248, 6),
+    ("unlabelled", "without labels", 248, 7),
     ("bias", "inductive bias", 248, 8),
 ];
 

@@ -274,6 +274,18 @@ mod tests {
     }
 
     #[test]
+    fn runs_on_digits_are_whole() {
+        for (name, model) in [
+            ("bias-runs", Model::BiasRuns),
+            ("unlabelled-runs", Model::UnlabelledRuns),
+        ] {
+            let found = read(&[name, "--data", "d"]).unwrap().unwrap();
+            assert_eq!(found.model, model);
+            assert!(read(&[name, "--data", "d", "--steps", "3"]).is_err());
+        }
+    }
+
+    #[test]
     fn every_option_is_read() {
         let words = "--data d digit-vit --out o --work w --seed 7 --steps 9 --stop-after 3 \
             --checkpoint-every 2 --resume --from f --threads 2";

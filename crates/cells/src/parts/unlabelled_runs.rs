@@ -94,7 +94,12 @@ mod tests {
         let c = record.finish();
         let numbers = |start: &str| -> Vec<Vec<f64>> {
             let lines = log.lines().filter_map(|line| line.strip_prefix(start));
-            let fields = |line: &str| line.split('\t').skip(1).filter_map(|x| x.parse().ok()).collect();
+            let fields = |line: &str| {
+                line.split('\t')
+                    .skip(1)
+                    .filter_map(|x| x.parse().ok())
+                    .collect()
+            };
             lines.map(fields).collect()
         };
         for (kind, _) in Without::ALL {
@@ -106,7 +111,11 @@ mod tests {
                 assert!((found - mean).abs() < 1e-6);
             }
         }
-        for (name, scheme) in [("trained", "digit-gpt"), ("random", "random"), ("pixels", "pixels")] {
+        for (name, scheme) in [
+            ("trained", "digit-gpt"),
+            ("random", "random"),
+            ("pixels", "pixels"),
+        ] {
             let expected = &numbers(&format!("probe\t{scheme}\t"))[0];
             for (depth, share) in expected.iter().enumerate() {
                 let found = c.at(&format!("log.{name}"), &[depth]).unwrap();

@@ -121,7 +121,11 @@ pub fn unlabelled_runs(data: &Path, seed: u64, out: &Path) -> Result<()> {
 /// The lines on probes: of the model, of the same with random parameters, and of the pixels.
 fn probes(log: &mut String, model: &ImageGpt, digits: [&Digits; 2], seed: u64) -> Result<()> {
     let [known, test] = digits;
-    let labels: Vec<usize> = known.labels[..PROBED].iter().chain(&test.labels).copied().collect();
+    let labels: Vec<usize> = known.labels[..PROBED]
+        .iter()
+        .chain(&test.labels)
+        .copied()
+        .collect();
     let pictures = known.pictures.outer_iter().take(PROBED);
     let pixels = pictures.chain(test.pictures.outer_iter()).map(tokens);
     let pixels = pixels.collect::<engine::Result<Vec<Vec<usize>>>>()?;
@@ -136,9 +140,18 @@ fn probes(log: &mut String, model: &ImageGpt, digits: [&Digits; 2], seed: u64) -
         eprintln!("{name}: {shares:?}");
         line(log, ("probe", name), seed, &shares);
     }
-    let flat: Vec<f32> = pixels.iter().flatten().map(|&token| brightness(token)).collect();
+    let flat: Vec<f32> = pixels
+        .iter()
+        .flatten()
+        .map(|&token| brightness(token))
+        .collect();
     let flat = matrix("probe", pixels.len(), PIXELS, flat)?;
-    line(log, ("probe", "pixels"), seed, &[probed(flat.view(), &labels)?]);
+    line(
+        log,
+        ("probe", "pixels"),
+        seed,
+        &[probed(flat.view(), &labels)?],
+    );
     Ok(())
 }
 
@@ -154,7 +167,10 @@ fn by_depth(model: &ImageGpt, pixels: &[Vec<usize>]) -> Result<Vec<Array2<f32>>>
         let second = scope.spawn(|| of(&pixels[half..]));
         let first = of(&pixels[..half]);
         let joined = second.join();
-        (first, joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        (
+            first,
+            joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        )
     });
     let all = [first?, second?].concat();
     let depths = all.first().map_or(0, Array2::nrows);
@@ -167,7 +183,9 @@ fn by_depth(model: &ImageGpt, pixels: &[Vec<usize>]) -> Result<Vec<Array2<f32>>>
     let wrong = |error: engine::ndarray::ShapeError| {
         engine::EngineError::shape("probe", "rows of one length", error.to_string())
     };
-    Ok((0..depths).map(|n| depth(n).map_err(wrong)).collect::<engine::Result<_>>()?)
+    Ok((0..depths)
+        .map(|n| depth(n).map_err(wrong))
+        .collect::<engine::Result<_>>()?)
 }
 
 /// The share of the test digits that a probe reads, which learns from the first rows.

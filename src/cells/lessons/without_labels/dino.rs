@@ -30,17 +30,46 @@ const ENTROPIES: [(&str, &str, Concept); 4] = [
 /// The rows of the table of this tab: name, in place, moved.
 const NOW: [[&str; 3]; 3] = [
     ["centred and sharpened", "both.right.now", "both.moved.now"],
-    ["one part left out", "lacking.right.now", "lacking.moved.now"],
+    [
+        "one part left out",
+        "lacking.right.now",
+        "lacking.moved.now",
+    ],
     ["pixels", "pixels.right", "pixels.moved"],
 ];
 
 /// The rows of the logged runs: name, mean, lowest and highest.
 const LOGGED: [[&str; 4]; 5] = [
-    ["centred and sharpened", "log.both.mean", "log.both.low", "log.both.high"],
-    ["not centred", "log.not-centred.mean", "log.not-centred.low", "log.not-centred.high"],
-    ["not sharpened", "log.not-sharpened.mean", "log.not-sharpened.low", "log.not-sharpened.high"],
-    ["before the first step", "log.random.mean", "log.random.low", "log.random.high"],
-    ["pixels", "log.pixels.mean", "log.pixels.low", "log.pixels.high"],
+    [
+        "centred and sharpened",
+        "log.both.mean",
+        "log.both.low",
+        "log.both.high",
+    ],
+    [
+        "not centred",
+        "log.not-centred.mean",
+        "log.not-centred.low",
+        "log.not-centred.high",
+    ],
+    [
+        "not sharpened",
+        "log.not-sharpened.mean",
+        "log.not-sharpened.low",
+        "log.not-sharpened.high",
+    ],
+    [
+        "before the first step",
+        "log.random.mean",
+        "log.random.low",
+        "log.random.high",
+    ],
+    [
+        "pixels",
+        "log.pixels.mean",
+        "log.pixels.low",
+        "log.pixels.high",
+    ],
 ];
 
 /// The view of the cell.
@@ -99,7 +128,11 @@ fn chart(
         })
     });
     cx.offer_chart(id, chart);
-    let format = if is_share { Format::Percent(1) } else { Format::Fixed(2) };
+    let format = if is_share {
+        Format::Percent(1)
+    } else {
+        Format::Fixed(2)
+    };
     view! { <ChartView chart label=title height=190 format until=UNTIL /> }.into_any()
 }
 

@@ -12,7 +12,12 @@ use crate::widgets::{Concept, More};
 /// The features: their name, their shares here and in the log, and their colour.
 const FEATURES: [(&str, &str, &str, Concept); 3] = [
     ("digit-gpt", "trained", "log.trained", Concept::Weight),
-    ("random parameters", "random", "log.random", Concept::Residual),
+    (
+        "random parameters",
+        "random",
+        "log.random",
+        Concept::Residual,
+    ),
     ("raw pixels", "pixels", "log.pixels", Concept::Score),
 ];
 
@@ -51,7 +56,11 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
 /// The shares by depth.
 fn chart(cx: CellCx, logged: bool) -> AnyView {
     let computed = cx.computed();
-    let title = if logged { "Logged runs" } else { "Computed here" };
+    let title = if logged {
+        "Logged runs"
+    } else {
+        "Computed here"
+    };
     let chart = Signal::derive(move || {
         computed.with(|c| {
             let c = c.as_ref()?;

@@ -26,7 +26,12 @@ fn inputs() -> Vec<InputSpec> {
     let text = "A cat sat on the mat.";
     vec![
         InputSpec::text("text", "Your text", text),
-        InputSpec::number("side", "Side of the picture in pixels", (32.0, 1024.0, 16.0), 224.0),
+        InputSpec::number(
+            "side",
+            "Side of the picture in pixels",
+            (32.0, 1024.0, 16.0),
+            224.0,
+        ),
         InputSpec::number("patch", "Patch $P$ in pixels", (2.0, 32.0, 1.0), 16.0),
         InputSpec::number("seconds", "Seconds of audio", (1.0, 60.0, 1.0), 30.0),
         InputSpec::number("frames", "Frames of video", (2.0, 128.0, 2.0), 32.0),
@@ -46,7 +51,14 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
         shown!(record, explain::token_sizes::text, text),
         shown!(record, explain::token_sizes::picture, side, patch)?,
         shown!(record, explain::token_sizes::audio, seconds, BANDS, SPECTRA)?,
-        shown!(record, explain::token_sizes::video, frames, side, SPECTRA, patch)?,
+        shown!(
+            record,
+            explain::token_sizes::video,
+            frames,
+            side,
+            SPECTRA,
+            patch
+        )?,
     ];
     let of = |get: fn(&TokenSizes) -> f64| all.iter().map(get).collect::<Vec<f64>>();
     record.numbers("tokens", of(|sizes| sizes.tokens as f64));
@@ -69,13 +81,15 @@ mod tests {
     #[test]
     fn four_kinds_of_tokens() {
         let c = SPEC.compute(&Inputs::defaults(&inputs())).unwrap();
-        let all = |name: &str| -> Vec<f64> {
-            c.tensor(name).unwrap().values.iter().copied().collect()
-        };
+        let all =
+            |name: &str| -> Vec<f64> { c.tensor(name).unwrap().values.iter().copied().collect() };
         assert_eq!(all("tokens"), [21.0, 196.0, 1500.0, 3136.0]);
         assert_eq!(all("numbers"), [256.0, 768.0, 160.0, 1536.0]);
         let given = Inputs::defaults(&inputs()).with("patch", number(14.0));
-        assert_eq!(SPEC.compute(&given).unwrap().at("tokens", &[1]), Some(256.0));
+        assert_eq!(
+            SPEC.compute(&given).unwrap().at("tokens", &[1]),
+            Some(256.0)
+        );
     }
 
     #[test]
