@@ -71,5 +71,6 @@ mod e2e {
     mod vit;
     mod whole_model;
     mod windows;
+    mod without_labels;
     mod workers;
 }

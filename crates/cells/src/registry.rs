@@ -191,6 +191,13 @@ macro_rules! for_each_lesson {
                 patch_merging: page,
                 cosine_scores: page,
             }
+            without_labels {
+                complete_digit: models,
+                linear_probe: models,
+                centre_and_sharpen: page,
+                dino: training,
+                make_tokens: page,
+            }
         }
     };
 }

@@ -67,6 +67,7 @@ const PARTS: &[Part] = &[
     part("windows", "Windows", "windows", Some("swin-reach"), "Lets patches of a large picture attend only to near ones, in windows that shift from block to block."),
     part("bias", "Inductive bias", "inductive-bias", Some("move-the-digit"), "What a network knows of pictures before it has seen one: which pixels belong together, and that a shifted picture shows the same things."),
     part("data", "Data and size", "scale", Some("data-curve"), "How many pictures a network has to learn from, and how many parameters it learns with."),
+    part("unlabelled", "Learning without labels", "without-labels", Some("dino"), "Makes the targets of training from the pictures themselves: the next pixel, or what another crop shows."),
     part("head", "Class head", "vit", Some("class-token-lens"), "Reads the answer off the vector of the class token."),
     part("loss", "Training", "training", Some("train-tiny"), "Measures how wrong the output is, and moves every parameter a little to make it less wrong."),
 ];
@@ -215,6 +216,7 @@ fn drawing(lessons: &[Lesson], here: Option<&Lesson>) -> String {
     }
     pen.block("attention", "attention", (COLUMNS[2], top(3)), 54);
     pen.block("windows", "windows", (COLUMNS[2] + 56, top(3)), 48);
+    pen.block("unlabelled", "without labels", (COLUMNS[0], top(9) - 8), WIDTH);
     pen.block("loss", "training: the loss", (128, top(9) - 8), 224);
     pen.svg.push_str("<g class=\"title\">");
     for (column, (id, text)) in COLUMNS.into_iter().zip([

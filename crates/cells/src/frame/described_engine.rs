@@ -8,6 +8,7 @@ use engine::model::cnn::Cnn;
 use engine::model::decoder::Decoder as TextDecoder;
 use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::gpt2::{Config, Gpt2};
+use engine::model::image_gpt::ImageGpt;
 use engine::model::llama::Llama;
 use engine::model::seq2seq::{Fading, Seq2Seq};
 use engine::model::seq2seq_attention::AttentiveSeq2Seq;
@@ -59,6 +60,16 @@ impl Describe for Schedule {
                 steps.describe("steps", out);
             }
         }
+    }
+}
+
+/// An ImageGPT is shown by its sizes.
+impl Describe for ImageGpt {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        let config = self.config();
+        config.layers.describe("layers", out);
+        config.width.describe("width", out);
+        config.context.describe("pixels", out);
     }
 }
 

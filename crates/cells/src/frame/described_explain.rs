@@ -4,10 +4,12 @@
 use explain::attention_distance::Patches;
 use explain::budget::Budget;
 use explain::byte_pairs::{Learned, Merge};
+use explain::centre_and_sharpen::Targets;
 use explain::cost::LayerCost;
 use explain::deep_stack::{DeepStack, StackRun};
 use explain::descent::{Nodes, OneParameter, Path};
 use explain::distillation::Distilled;
+use explain::dino::DinoRun;
 use explain::drawn_digits::Digit;
 use explain::expert_words::ExpertRun;
 use explain::fact_memory::FactRun;
@@ -17,6 +19,7 @@ use explain::gpt_sizes::Count;
 use explain::grid_positions::WithPositions;
 use explain::induction::Induction;
 use explain::kv_race::Race;
+use explain::linear_probe::Probe;
 use explain::logistic::LogisticHead;
 use explain::masked_patches::MaskedRun;
 use explain::masking::Masked;
@@ -36,6 +39,7 @@ use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
 use explain::sub_layers::Stream;
 use explain::survivors::Survivors;
+use explain::token_sizes::TokenSizes;
 use explain::two_layers::TwoLayers;
 use explain::two_maps::Search;
 use explain::two_questions::{Run, TwoQuestions};
@@ -188,11 +192,41 @@ impl Describe for MaskedRun {
     }
 }
 
+impl Describe for DinoRun {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.steps().describe("steps", out);
+    }
+}
+
 impl Describe for Cost {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.patches.describe("patches", out);
         self.scores.describe("scores", out);
         self.multiplications.describe("multiplications", out);
+    }
+}
+
+impl Describe for Targets {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.centred.describe("centred", out);
+        self.probabilities.describe("probabilities", out);
+        self.mean.describe("mean", out);
+        self.entropy_of_mean.describe("entropy_of_mean", out);
+        self.mean_entropy.describe("mean_entropy", out);
+    }
+}
+
+impl Describe for Probe {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.weights.describe("weights", out);
+        self.bias.describe("bias", out);
+    }
+}
+
+impl Describe for TokenSizes {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.tokens.describe("tokens", out);
+        self.numbers.describe("numbers", out);
     }
 }
 

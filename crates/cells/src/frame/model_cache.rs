@@ -10,6 +10,7 @@ use engine::format::json::{self, ReadJson};
 use engine::model::bert::{self, Bert};
 use engine::model::cnn::{self, Cnn};
 use engine::model::gpt2::{self, Gpt2};
+use engine::model::image_gpt::ImageGpt;
 use engine::model::vit::{self, Vit};
 use engine::open::OpenError;
 use engine::open::shipped::{self, Shipped as File};
@@ -30,6 +31,7 @@ const SIZES: &[(&str, u64)] = &[
     ("bias-runs.tsv", 2_724),
     ("depth-runs.tsv", 11_705),
     ("digit-cnn.safetensors", 149_768),
+    ("digit-gpt.safetensors", 235_020),
     ("digit-vit-gap.safetensors", 157_376),
     ("digit-vit-nopos.safetensors", 154_092),
     ("digit-vit.safetensors", 157_628),
@@ -51,6 +53,7 @@ const SIZES: &[(&str, u64)] = &[
     ("translator-runs.tsv", 12_291),
     ("translator-tokenizer.json", 95_048),
     ("translator.safetensors", 1_434_760),
+    ("unlabelled-runs.tsv", 1_526),
 ];
 
 /// The files that `cargo xtask build` copies from packages of npm (`xtask/src/npm.rs`).
@@ -136,6 +139,13 @@ impl Shipped for Cnn {
     fn open(name: &str, bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, OpenError> {
         let file = File::parse(name, bytes, read_json)?;
         file.model(|number, source| Self::load(cnn::Config::from_keys(number)?, source))
+    }
+}
+
+impl Shipped for ImageGpt {
+    fn open(name: &str, bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, OpenError> {
+        let file = File::parse(name, bytes, read_json)?;
+        file.model(|number, source| Self::load(gpt2::Config::from_keys(number)?, source))
     }
 }
 

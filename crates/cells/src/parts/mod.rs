@@ -18,6 +18,7 @@ pub(crate) mod test_models;
 pub(crate) mod trained;
 pub(crate) mod training;
 pub(crate) mod translator_runs;
+pub(crate) mod unlabelled_runs;
 pub(crate) mod untrained;
 pub(crate) mod vocabularies;
 pub(crate) mod words;

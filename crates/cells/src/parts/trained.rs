@@ -41,6 +41,9 @@ pub(crate) const VIT_BAG: &str = "digit-vit-nopos";
 /// The same digits read by convolutions.
 pub(crate) const CNN: &str = "digit-cnn";
 
+/// A decoder that writes digits pixel by pixel.
+pub(crate) const DIGIT_GPT: &str = "digit-gpt";
+
 /// The choice of a model; the first one is the default.
 pub(crate) fn model(names: &'static [&'static str]) -> InputSpec {
     InputSpec::choice("model", "Model", names)
@@ -55,6 +58,7 @@ pub(crate) fn file(name: &str) -> Option<&'static str> {
         VIT => Some("digit-vit.safetensors"),
         VIT_MEAN => Some("digit-vit-gap.safetensors"),
         CNN => Some("digit-cnn.safetensors"),
+        DIGIT_GPT => Some("digit-gpt.safetensors"),
         VIT_BAG => Some("digit-vit-nopos.safetensors"),
         _ => None,
     }

@@ -5,8 +5,11 @@
 //! t = (1 − ε) one-hot(target) + ε/V        p = softmax(logits)
 //! loss = mean over the positions that count of −Σ_v t_v ln p_v        ∂loss/∂logits = (p − t)/count
 //! ```
-//! With soft targets, each row gives its own t, and every row counts.
+//! Targets that are distributions themselves, such as a teacher's, are the rows of t:
 //!
+//! ```text
+//! loss = mean over the rows of −Σ_v t_v ln p_v                            ∂loss/∂logits = (Σ_v t_v · p − t)/count
+//! ```
 //! Source: Szegedy et al. 2016, "Rethinking the inception architecture", section 7 (label
 //! smoothing); Vaswani et al. 2017, section 5.4; Hinton et al. 2015, "Distilling the knowledge in a
 //! neural network", section 2 (soft targets).
@@ -15,7 +18,7 @@ use super::tape::{Tape, Var, on_threads};
 use crate::error::{EngineError, Result};
 use crate::kernel::threads;
 use crate::math;
-use crate::shape::expect;
+use crate::shape::{contiguous, expect};
 use ndarray::ArrayView2;
 
 impl Tape {
@@ -72,35 +75,33 @@ impl Tape {
         }))
     }
 
-    /// The mean cross-entropy in nats with a distribution for each row, `[1, 1]`.
+    /// The mean cross-entropy in nats of targets that are distributions, `[1, 1]`.
     ///
     /// # Errors
     /// When the targets have another shape than the logits, or there is no row.
-    pub fn soft_cross_entropy(
-        &mut self,
-        logits: &Var,
-        targets: ArrayView2<'_, f32>,
-    ) -> Result<Var> {
+    pub fn soft_cross_entropy(&mut self, logits: &Var, targets: ArrayView2<'_, f32>) -> Result<Var> {
         // logits [T, V], targets [T, V] -> [1, 1]
-        let (logits, operation) = (*logits, "soft_cross_entropy");
+        let logits = *logits;
+        let operation = "soft_cross_entropy";
         expect(operation, "targets", &logits.shape(), targets.shape())?;
         let (count, classes) = logits.dim();
         if count == 0 || classes == 0 {
-            return Err(EngineError::value(operation, "logits", "at least 1", 0));
+            return Err(EngineError::value(operation, "rows", "at least 1", 0));
         }
         self.counted += count;
         let mut slopes = self.numbers(logits).to_vec();
-        let mut total = 0.0f64;
-        for (row, target) in slopes.chunks_exact_mut(classes).zip(targets.outer_iter()) {
-            let largest = self.kernels.max(row);
-            let scores = row.iter().zip(target).map(|(&x, &t)| x * t);
-            let (aim, mass) = (scores.sum::<f32>(), target.sum());
-            self.kernels.softmax(row);
-            // As in `cross_entropy`, the largest weight is 1 over the sum that softmax divided by.
-            let log_sum = largest - math::ln(self.kernels.max(row));
-            total += f64::from(mass * log_sum - aim);
-            for (p, &t) in row.iter_mut().zip(target) {
-                *p = mass * *p - t;
+        let (kernels, mut total) = (self.kernels, 0.0f64);
+        let aims = contiguous(&targets);
+        let rows = slopes.chunks_exact_mut(classes);
+        for (row, aim) in rows.zip(aims.chunks_exact(classes)) {
+            let largest = kernels.max(row);
+            let (sum, meant) = (kernels.sum(aim), kernels.dot(row, aim));
+            kernels.softmax(row);
+            // As above: the largest weight is 1 over the sum that softmax divided by.
+            let log_sum = largest - math::ln(kernels.max(row));
+            total += f64::from(sum * log_sum - meant);
+            for (p, t) in row.iter_mut().zip(aim) {
+                *p = sum * *p - t;
             }
         }
         let loss = vec![(total / count as f64) as f32];

@@ -8,4 +8,5 @@ pub mod data;
 pub mod gpt;
 pub mod position_tables;
 pub mod scale_runs;
+pub mod unlabelled_runs;
 pub mod variants;
