@@ -66,9 +66,10 @@ pub fn targets(
     let mean = probabilities.mean_axis(Axis(0));
     let mean = mean.ok_or_else(|| EngineError::value("targets", "rows", "at least 1", 0))?;
     let entropies: f32 = probabilities.rows().into_iter().map(entropy).sum();
+    // Zero is added so that no entropy is minus zero.
     Ok(Targets {
-        entropy_of_mean: entropy(mean.view()),
-        mean_entropy: entropies / outputs.nrows() as f32,
+        entropy_of_mean: entropy(mean.view()) + 0.0,
+        mean_entropy: entropies / outputs.nrows() as f32 + 0.0,
         centred,
         probabilities,
         mean,
@@ -107,6 +108,7 @@ mod tests {
         let one = Array2::from_shape_fn((4, 4), |(_, k)| if k == 2 { 9.0 } else { 0.0 });
         let (of_mean, mean) = pair(one, 0.1);
         assert!(of_mean < 1e-6 && mean < 1e-6, "{of_mean} {mean}");
+        assert!(of_mean.is_sign_positive() && mean.is_sign_positive());
         let even = 4.0_f32.ln();
         let (of_mean, mean) = pair(Array2::zeros((4, 4)), 0.1);
         assert!((of_mean - even).abs() < 1e-6 && (mean - even).abs() < 1e-6);

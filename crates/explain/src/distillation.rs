@@ -28,10 +28,10 @@
 //! 2021, "Training data-efficient image Transformers", section 4 (equations 2 and 3).
 
 use engine::error::{EngineError, Result};
-use engine::grad::{Tape, Var};
+use engine::grad::{Settings, Tape, Var, gradients};
 use engine::model::cnn::Cnn;
 use engine::nn::compute::Compute;
-use engine::nn::softmax::{softmax, top_indices};
+use engine::nn::softmax::top_indices;
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::few_digits::{Digits, FewRun, Kind};
@@ -65,21 +65,29 @@ impl Teaching {
     ];
 }
 
-/// The logits of a teacher for some digits, and how many of them it reads right.
+/// The logits of a teacher for some digits, and how many of them it reads right; the logits have the same
+/// bits on every machine, as those of its students.
 ///
 /// # Errors
 /// When the teacher reads pictures of another size.
 pub fn taught(teacher: &Cnn, digits: &Digits) -> Result<(Array2<f32>, usize)> {
     // -> [N, 10]
+    let (mut teacher, settings) = (teacher.clone(), Settings::same_bits());
     let mut all = Array2::zeros((digits.len(), 10));
     let chunks = digits.pictures.axis_chunks_iter(Axis(0), LOOK);
     for (pictures, mut to) in chunks.zip(all.axis_chunks_iter_mut(Axis(0), LOOK)) {
-        to.assign(&teacher.forward_batch(pictures)?);
+        gradients(&mut teacher, &settings, |teacher, tape: &mut Tape| {
+            let logits = teacher.run(tape, pictures)?;
+            to.assign(&tape.value(&logits)?);
+            // Nothing is learned: any loss will do.
+            tape.weighted_sum(&logits, &vec![0.0; to.len()])
+        })?;
     }
     let answers = all.outer_iter().map(|row| top_indices(row, 1));
     let both = answers.zip(&digits.labels);
     let right = both.filter(|(best, label)| best.first() == Some(label));
-    Ok((all.view().to_owned(), right.count()))
+    let right = right.count();
+    Ok((all, right))
 }
 
 /// The loss of a student, as above; `teacher` are the logits of its teacher for the same digits, of which
@@ -112,11 +120,9 @@ pub fn loss(
             tape.cross_entropy(logits, &answers, 0.0)?
         }
         (Teaching::Soft, Some(teacher)) => {
-            let mut targets = teacher.to_owned() / TEMPERATURE;
-            for mut row in targets.outer_iter_mut() {
-                let probabilities = softmax(row.view());
-                row.assign(&probabilities);
-            }
+            let cooled = tape.constant((&teacher / TEMPERATURE).view());
+            let targets = tape.softmax(&cooled);
+            let targets = tape.value(&targets)?;
             let cooled = tape.scale(*logits, 1.0 / TEMPERATURE);
             let loss = tape.soft_cross_entropy(&cooled, targets.view())?;
             tape.scale(loss, TEMPERATURE * TEMPERATURE)

@@ -108,7 +108,7 @@ fn compute(inputs: &Inputs, gpt: &ImageGpt, cnn: &Cnn) -> Result<Computation, Ce
     let hidden = &bits[rows * ACROSS..];
     let mean = hidden.iter().sum::<f32>() / hidden.len() as f32;
     record.number("bits", f64::from(mean));
-    record.number("bits.even", f64::from((GREYS as f32).log2()));
+    record.number("bits.even", f64::from(GREYS.ilog2()));
     record.number("rows", rows as f64);
     record.number("across", ACROSS as f64);
     record.number("pixels.hidden", (PIXELS - rows * ACROSS) as f64);
