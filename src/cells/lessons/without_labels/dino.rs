@@ -15,7 +15,7 @@ const UNASKED: f64 = 50.0;
 /// The lines of the left chart: name, tensor, colour.
 const READ: [(&str, &str, Concept); 3] = [
     ("centred and sharpened", "both.moved", Concept::Weight),
-    ("one part left out", "lacking.moved", Concept::Score),
+    ("one part missing", "lacking.moved", Concept::Score),
     ("pixels", "pixels.line", Concept::Residual),
 ];
 
@@ -23,15 +23,15 @@ const READ: [(&str, &str, Concept); 3] = [
 const ENTROPIES: [(&str, &str, Concept); 4] = [
     ("both: of the mean", "both.all", Concept::Weight),
     ("both: mean", "both.each", Concept::Output),
-    ("left out: of the mean", "lacking.all", Concept::Score),
-    ("left out: mean", "lacking.each", Concept::Position),
+    ("missing: of the mean", "lacking.all", Concept::Score),
+    ("missing: mean", "lacking.each", Concept::Position),
 ];
 
 /// The rows of the table of this tab: name, in place, moved.
 const NOW: [[&str; 3]; 3] = [
     ["centred and sharpened", "both.right.now", "both.moved.now"],
     [
-        "one part left out",
+        "one part missing",
         "lacking.right.now",
         "lacking.moved.now",
     ],
