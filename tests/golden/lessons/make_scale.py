@@ -83,10 +83,10 @@ def vit_sizes(layers=12, width=768, inner=3072, heads=12, patch=16, image=224, g
     ]
     coarse = (image // 16) ** 2
     tensors = {
-        "parts": tensor(parts, 0),
-        "total": tensor(float(sum(parts)), 0),
+        "parts": tensor(torch.tensor(parts), 0),
+        "total": tensor(torch.tensor(sum(parts)), 0),
         "patches": tensor(float(patches), 0),
-        "scores.ratio": tensor(patches**2 / coarse**2, 1e-9),
+        "scores.ratio": tensor(torch.tensor(patches**2 / coarse**2, dtype=torch.float64), 1e-8),
     }
     return cell("vit-sizes", tensors, given)
 
