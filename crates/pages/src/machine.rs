@@ -216,7 +216,12 @@ fn drawing(lessons: &[Lesson], here: Option<&Lesson>) -> String {
     }
     pen.block("attention", "attention", (COLUMNS[2], top(3)), 54);
     pen.block("windows", "windows", (COLUMNS[2] + 56, top(3)), 48);
-    pen.block("unlabelled", "without labels", (COLUMNS[0], top(9) - 8), WIDTH);
+    pen.block(
+        "unlabelled",
+        "without labels",
+        (COLUMNS[0], top(9) - 8),
+        WIDTH,
+    );
     pen.block("loss", "training: the loss", (128, top(9) - 8), 224);
     pen.svg.push_str("<g class=\"title\">");
     for (column, (id, text)) in COLUMNS.into_iter().zip([

@@ -79,7 +79,11 @@ impl Tape {
     ///
     /// # Errors
     /// When the targets have another shape than the logits, or there is no row.
-    pub fn soft_cross_entropy(&mut self, logits: &Var, targets: ArrayView2<'_, f32>) -> Result<Var> {
+    pub fn soft_cross_entropy(
+        &mut self,
+        logits: &Var,
+        targets: ArrayView2<'_, f32>,
+    ) -> Result<Var> {
         // logits [T, V], targets [T, V] -> [1, 1]
         let logits = *logits;
         let operation = "soft_cross_entropy";

@@ -30,11 +30,7 @@ const ENTROPIES: [(&str, &str, Concept); 4] = [
 /// The rows of the table of this tab: name, in place, moved.
 const NOW: [[&str; 3]; 3] = [
     ["centred and sharpened", "both.right.now", "both.moved.now"],
-    [
-        "one part missing",
-        "lacking.right.now",
-        "lacking.moved.now",
-    ],
+    ["one part missing", "lacking.right.now", "lacking.moved.now"],
     ["pixels", "pixels.right", "pixels.moved"],
 ];
 

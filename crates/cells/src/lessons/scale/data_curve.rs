@@ -118,7 +118,12 @@ mod tests {
     #[test]
     fn longer_runs_come_closer() {
         let c = of("3000");
-        let shares = |name: &str| all(&c, name).iter().map(|x| (1e3 * x).round()).collect::<Vec<_>>();
+        let shares = |name: &str| {
+            all(&c, name)
+                .iter()
+                .map(|x| (1e3 * x).round())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(shares("cnn.mean"), [708.0, 922.0, 979.0]);
         assert_eq!(shares("vit.mean"), [592.0, 843.0, 919.0]);
         let gap = all(&c, "gap");

@@ -209,6 +209,9 @@ mod tests {
         let number = |name: &str, n: &[usize]| c.at(name, n).unwrap();
         let (mean, now) = (number("error.mean", &[]), number("error.now", &[]));
         assert_eq!(number("error", &[0]), mean);
-        assert!((now - 0.0409).abs() < 5e-4 && now < 0.88 * mean, "{now} {mean}");
+        assert!(
+            (now - 0.0409).abs() < 5e-4 && now < 0.88 * mean,
+            "{now} {mean}"
+        );
     }
 }
