@@ -371,7 +371,7 @@ fn vote(
     Ok(nearest::right(&answers, &test.labels))
 }
 
-/// A random square of a digit, at least [`LEAST`] pixels wide, scaled to [`CROP`] pixels.
+/// A random square of a digit, at least `LEAST` pixels wide, scaled to [`CROP`] pixels.
 ///
 /// # Errors
 /// None for a picture of a digit.

@@ -159,7 +159,7 @@ impl Observer for Means {
         // "blocks.N.output" is the stream, "blocks.N.mlp.output" is not.
         let block = name.strip_prefix("blocks.");
         let number = block.and_then(|name| name.strip_suffix(".output"));
-        if name != "input" && !number.is_some_and(|n| n.parse::<usize>().is_ok()) {
+        if name != "input" && number.is_none_or(|n| n.parse::<usize>().is_err()) {
             return;
         }
         let stream = tensor.into_dimensionality::<Ix2>();

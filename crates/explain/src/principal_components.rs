@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn directions_give_the_covariance_back() {
         let mut rng = engine::rng::Rng::new(3);
-        let rows = Array2::from_shape_fn((40, 9), |(_, n)| rng.uniform() as f32 * (n as f32 + 1.0));
+        let rows = Array2::from_shape_fn((40, 9), |(_, n)| rng.uniform() * (n as f32 + 1.0));
         let found = principal_components(rows.view()).unwrap();
         let v = found.directions.mapv(f64::from);
         let right = v.dot(&v.t());

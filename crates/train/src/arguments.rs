@@ -88,7 +88,7 @@ pub(crate) enum Model {
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 20] = [
+    const ALL: [(&'static str, Self); 21] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
