@@ -21,11 +21,13 @@ const ATTENTION: [(&str, &str); 3] = [
 ];
 
 /// Functions that compute a softmax and a product and are not that attention.
-const OTHERS: [(&str, &str); 7] = [
+const OTHERS: [(&str, &str); 8] = [
     // Additive attention (Bahdanau et al. 2015): its scores come from a small network, and it has
     // no queries of a width.
     ("nn/bahdanau.rs", "additive_attention"),
     ("grad/recurrent.rs", "additive_attention"),
+    // A loss: the product weighs the scores by the probabilities that they should have.
+    ("grad/loss.rs", "soft_cross_entropy"),
     // The lesson on gradients: one word whose scores are themselves parameters.
     ("grad/one_word.rs", "evaluate"),
     // Two lessons that go through the steps of attention with scores that a reader types.

@@ -343,12 +343,12 @@ mod tests {
         let svg = drawing(&[], None);
         assert_eq!(
             svg.matches("rx=").count(),
-            BLOCKS.len() + 6 + COLUMNS.len() + STEPS.len()
+            BLOCKS.len() + 7 + COLUMNS.len() + STEPS.len()
         );
         let steps = STEPS.iter().map(|(id, ..)| *id);
         let boxes = BLOCKS.iter().map(|(id, ..)| *id).chain(steps);
         let boxes = boxes.chain([
-            "loss", "tools", "cost", "jobs", "windows", "encoder", "decoder", "vision",
+            "loss", "tools", "cost", "jobs", "windows", "unlabelled", "encoder", "decoder", "vision",
         ]);
         assert_eq!(boxes.collect::<BTreeSet<_>>(), ids);
     }
