@@ -348,7 +348,15 @@ mod tests {
         let steps = STEPS.iter().map(|(id, ..)| *id);
         let boxes = BLOCKS.iter().map(|(id, ..)| *id).chain(steps);
         let boxes = boxes.chain([
-            "loss", "tools", "cost", "jobs", "windows", "unlabelled", "encoder", "decoder", "vision",
+            "loss",
+            "tools",
+            "cost",
+            "jobs",
+            "windows",
+            "unlabelled",
+            "encoder",
+            "decoder",
+            "vision",
         ]);
         assert_eq!(boxes.collect::<BTreeSet<_>>(), ids);
     }
