@@ -126,7 +126,8 @@ fn cmyk() -> Vec<u8> {
     bytes
 }
 
-/// Gives the page a file by a drop on the box, or by a paste where nothing has the focus.
+/// Gives a box a file by a drop or by a paste. The page has several boxes, so a paste elsewhere is
+/// nobody's.
 async fn give(browser: &Browser, by: &str, name: &str, bytes: &[u8]) {
     let script = "const [by, name, text, cell] = arguments;
         const bytes = Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
@@ -136,7 +137,7 @@ async fn give(browser: &Browser, by: &str, name: &str, bytes: &[u8]) {
         const event = by === 'drop'
             ? new DragEvent('drop', { ...common, dataTransfer: data })
             : new ClipboardEvent('paste', { ...common, clipboardData: data });
-        (by === 'drop' ? document.querySelector(`${cell} .picture-box`) : document.body).dispatchEvent(event);";
+        document.querySelector(`${cell} .picture-box`).dispatchEvent(event);";
     let arguments = [
         json!(by),
         json!(name),
@@ -174,7 +175,7 @@ async fn settled(browser: &Browser, before: &Value) -> Value {
         }
         pause(50).await;
     }
-    panic!("nothing happened to the file");
+    panic!("nothing happened to the file after {}", before["problem"]);
 }
 
 async fn open(browser: &Browser, url: &str) {

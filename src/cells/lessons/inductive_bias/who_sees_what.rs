@@ -105,8 +105,8 @@ fn components(cx: CellCx) -> AnyView {
     view! {
         <div class="stack">
             <p>
-                "Each of the " {cx.num("filters.count", &[], Format::Count)} " filters, the rows of E\u{22a4}, is a pattern of 16 \
-                pixels. These are the 8 directions in which the filters differ most, with the share of their variance along each; \
+                "Each of the " {cx.num("filters.count", &[], Format::Count)} " filters, the rows of E\u{22a4}, is a pattern of the \
+                pixels of a patch. These are the eight directions in which the filters differ most, with the share of their variance along each; \
                 together they hold " {cx.num("shares.sum", &[SHOWN - 1], Format::Percent(1))} "."
             </p>
             <div class="head-maps">{(0..SHOWN).map(one).collect_view()}</div>
