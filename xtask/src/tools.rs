@@ -64,13 +64,15 @@ fn ensure_wasm_bindgen() -> Result<(), Failure> {
     if ready_made("wasm-bindgen-cli", "wasm-bindgen", &version) && is_there() {
         return Ok(());
     }
-    if compile("wasm-bindgen-cli", &version, true).is_ok() {
+    // It reads large files, and often.
+    let level = "1";
+    if compile("wasm-bindgen-cli", &version, level, true).is_ok() {
         return Ok(());
     }
     say(
         "its own lock file names a release that cannot be had here; trying again with the newest that fit",
     );
-    compile("wasm-bindgen-cli", &version, false)
+    compile("wasm-bindgen-cli", &version, level, false)
 }
 
 fn ensure_trunk() -> Result<(), Failure> {
@@ -83,7 +85,8 @@ fn ensure_trunk() -> Result<(), Failure> {
     if ready_made("trunk", "trunk", TRUNK_VERSION) && has_version("trunk", TRUNK_VERSION) {
         return Ok(());
     }
-    compile("trunk", TRUNK_VERSION, true)
+    // It calls other programs and copies files.
+    compile("trunk", TRUNK_VERSION, "0", true)
 }
 
 fn has_version(program: &str, version: &str) -> bool {
@@ -94,7 +97,7 @@ fn has_version(program: &str, version: &str) -> bool {
 
 /// Gets a program that others have compiled, where one can be had: from the system's packages, or
 /// through `cargo binstall` where that is installed. Whether either did.
-fn ready_made(package: &str, system_package: &str, version: &str) -> bool {
+pub(crate) fn ready_made(package: &str, system_package: &str, version: &str) -> bool {
     if system::install_version(system_package, version) {
         return true;
     }
@@ -107,8 +110,17 @@ fn ready_made(package: &str, system_package: &str, version: &str) -> bool {
     run(cargo().arg("binstall").args(without).arg(wanted)).is_ok()
 }
 
-/// Compiles a program, quickly: its speed matters less than the wait for it.
-fn compile(package: &str, version: &str, locked: bool) -> Result<(), Failure> {
+/// Compiles a program, quickly: its speed matters less than the wait for it. `level` is how much the
+/// compiler optimises, as cargo's `opt-level` says it.
+///
+/// # Errors
+/// When it does not compile, or cannot be downloaded.
+pub(crate) fn compile(
+    package: &str,
+    version: &str,
+    level: &str,
+    locked: bool,
+) -> Result<(), Failure> {
     say(format_args!(
         "{package} {version} cannot be had ready-made here, so it is compiled, once"
     ));
@@ -117,6 +129,7 @@ fn compile(package: &str, version: &str, locked: bool) -> Result<(), Failure> {
     if locked {
         install.arg("--locked");
     }
+    install.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level);
     for (name, value) in QUICK_PROFILE {
         install.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
     }
@@ -127,9 +140,4 @@ fn compile(package: &str, version: &str, locked: bool) -> Result<(), Failure> {
 
 /// Profile for compiling tools: they ask for whole-program optimisation, which costs minutes and
 /// gains nothing here.
-const QUICK_PROFILE: [(&str, &str); 4] = [
-    ("LTO", "off"),
-    ("OPT_LEVEL", "1"),
-    ("CODEGEN_UNITS", "16"),
-    ("DEBUG", "0"),
-];
+const QUICK_PROFILE: [(&str, &str); 3] = [("LTO", "off"), ("CODEGEN_UNITS", "16"), ("DEBUG", "0")];
