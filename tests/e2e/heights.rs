@@ -35,41 +35,6 @@ const HIGHER: &[(&str, [u32; 2], &str)] = &[
         "a map of all pairs, and the numbers of a row and a column",
     ),
     (
-        "move-the-digit",
-        [780, 1688],
-        "a digit, what three models read of it, and 500 more digits at every distance",
-    ),
-    (
-        "shifted-maps",
-        [725, 1688],
-        "five maps compared, and three models with the shift undone",
-    ),
-    (
-        "cover-patches",
-        [732, 1688],
-        "the covered digit, what three models read, and 500 more digits",
-    ),
-    (
-        "cosine-scores",
-        [723, 1688],
-        "two attentions, their sum with the bias, and both softmaxes",
-    ),
-    (
-        "cyclic-shift",
-        [841, 1688],
-        "the picture cut, shifted, masked and shifted back",
-    ),
-    (
-        "patch-merging",
-        [843, 1688],
-        "four neighbours, their vectors joined, and the smaller picture",
-    ),
-    (
-        "window-cost",
-        [784, 1688],
-        "every stage of a Swin with its pairs and multiplications, and their curves",
-    ),
-    (
         "rotary",
         [700, 1797],
         "two planes, each before and after turning",

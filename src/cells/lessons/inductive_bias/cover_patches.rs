@@ -23,11 +23,13 @@ const RESULTS: [[&str; 4]; 3] = [
 pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">{cx.slider("covered", Format::Count)} {cx.toggle_box("shuffled")}</div>
-        <div class="cols-2 map-beside">
-            <div class="received">{picture(cx, "changed", "The changed digit")}</div>
-            {table(cx)}
+        <div class="cols-2">
+            <div class="stack">
+                <div class="received">{picture(cx, "changed", "The changed digit")}</div>
+                {table(cx)}
+            </div>
+            {curves(cx)}
         </div>
-        {curves(cx)}
         {folded_pad(cx)}
         <More summary="The seed, and how the test digits were read">
             {cx.seed_box()}
@@ -104,7 +106,7 @@ fn curves(cx: CellCx) -> AnyView {
     });
     cx.offer_chart("covered", chart);
     view! {
-        <ChartView chart label="Share of 500 test digits read right, against covered patches" height=190
+        <ChartView chart label="Share of 500 test digits read right, against covered patches" height=260
             format=Format::Percent(1) />
     }
     .into_any()

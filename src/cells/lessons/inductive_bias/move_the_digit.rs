@@ -23,16 +23,18 @@ const RESULTS: [[&str; 4]; 3] = [
 pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">{cx.slider("right", Format::Count)} {cx.slider("down", Format::Count)}</div>
-        <div class="cols-2 map-beside">
-            <div class="stack tight">
-                <div class="received">{picture(cx, "moved", "The moved digit")}</div>
-                <p class="hint">
-                    {cx.num("lost", &[], Format::Percent(0))} " of the ink is outside the picture."
-                </p>
+        <div class="cols-2">
+            <div class="stack">
+                <div class="row center">
+                    <div class="received">{picture(cx, "moved", "The moved digit")}</div>
+                    <p class="hint">
+                        {cx.num("lost", &[], Format::Percent(0))} " of the ink is outside the picture."
+                    </p>
+                </div>
+                {table(cx)}
             </div>
-            {table(cx)}
+            {curves(cx)}
         </div>
-        {curves(cx)}
         {folded_pad(cx)}
         <More summary="The curves as a table">{logged(cx)} {command_of_runs(cx)}</More>
         {trained(&["digit-cnn", "digit-vit", "digit-vit-nopos"])}
@@ -99,7 +101,7 @@ fn curves(cx: CellCx) -> AnyView {
     });
     cx.offer_chart("moved", chart);
     view! {
-        <ChartView chart label="Share of 500 test digits read right, against the distance" height=210
+        <ChartView chart label="Share of 500 test digits read right, against the distance" height=260
             format=Format::Percent(1) />
     }
     .into_any()

@@ -45,7 +45,12 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">{cx.slider("shift", Format::Count)}</div>
         <div class="cols-2 map-beside">
-            <div class="received">{picture(cx, "shifted", "The shifted digit")}</div>
+            <div class="stack tight">
+                <div class="received">{picture(cx, "shifted", "The shifted digit")}</div>
+                <p class="hint">
+                    "Where the shift is not a whole number of squares, the old map is moved by the next smaller one."
+                </p>
+            </div>
             {stages(cx)}
         </div>
         {answers(cx)}
@@ -97,7 +102,6 @@ fn stages(cx: CellCx) -> AnyView {
                 <tbody>{STAGES.into_iter().enumerate().map(row).collect_view()}</tbody>
             </table>
         </div>
-        <p class="hint">"Where the shift is not a whole number of squares, the old map is moved by the next smaller one."</p>
     }
     .into_any()
 }

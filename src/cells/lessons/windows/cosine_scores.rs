@@ -36,8 +36,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         <div class="controls">
             {cx.matrix_edit("q", Concept::Query, &["q"], &["x", "y"])} {cx.matrix_edit("k", Concept::Key, &[], &["x", "y"])}
+            <div class="stack">{cx.slider("length", Format::Fixed(1))} {cx.log_slider("tau", Format::Fixed(3))}</div>
         </div>
-        <div class="controls">{cx.slider("length", Format::Fixed(1))} {cx.log_slider("tau", Format::Fixed(3))}</div>
         <div class="cols-2">{KINDS.map(|kind| panel(cx, kind)).collect_view()}</div>
         <p>
             "The cosines are divided by " {cx.num("tau", &[], Format::Fixed(3))} ", that is, multiplied by "

@@ -14,11 +14,13 @@ use crate::widgets::{Concept, Domain, HeatMap, More, PatchGrid, Selected, set};
 pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
         {cx.verbatim_choice_box("step")}
-        <div class="controls">{cx.verbatim_choice_box("window")} {cx.slider("shift", Format::Count)}</div>
-        <div class="cols-2">
-            <div class="stack tight">
+        {hint(cx)}
+        <div class="cols-2 map-after">
+            <div class="cols-2 map-beside">
                 {picture(cx)}
-                {numbers(cx)}
+                <div class="stack">
+                    {cx.verbatim_choice_box("window")} {cx.slider("shift", Format::Count)} {numbers(cx)}
+                </div>
             </div>
             {mask(cx)}
         </div>
@@ -52,7 +54,7 @@ fn said(step: &str) -> &'static str {
 
 /// The picture at the step. Patches are chosen where they are now.
 fn picture(cx: CellCx) -> AnyView {
-    let (computed, step) = (cx.computed(), cx.choice("step"));
+    let computed = cx.computed();
     let shown = cx.value("shown", Vec::new());
     let here = Signal::derive(move || shown.get().map(|at| at as usize));
     let selected = Selected::new(here, move |at: Option<usize>| {
@@ -82,9 +84,15 @@ fn picture(cx: CellCx) -> AnyView {
                 counts_from=0
             />
         </div>
-        <p class="hint" aria-live="polite">{move || step.with(|step| set(said(step)))}</p>
     }
     .into_any()
+}
+
+/// What the chosen step does.
+fn hint(cx: CellCx) -> AnyView {
+    let step = cx.choice("step");
+    view! { <p class="hint" aria-live="polite">{move || step.with(|step| set(said(step)))}</p> }
+        .into_any()
 }
 
 fn numbers(cx: CellCx) -> AnyView {

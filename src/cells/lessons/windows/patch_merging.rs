@@ -33,7 +33,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             </div>
             {vectors(cx)}
         </div>
-        {pyramid(cx)}
+        <More summary="The maps of four stages">{pyramid(cx)}</More>
         <More summary="Another picture">{cx.picture_box("picture")}</More>
     }
     .into_any()

@@ -31,13 +31,15 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         </div>
         {cases(cx)}
         {table(cx)}
-        <p>
-            "The attention layers of all blocks multiply " {cx.num("total.windows", &[], Format::Power(2))}
-            " times in windows and " {cx.num("total.all", &[], Format::Power(2))}
-            " times without them: " <strong>{cx.num("total.ratio", &[], Format::Fixed(1))}</strong>
-            " times as often. This includes the projections, but not the MLPs."
-        </p>
-        {chart(cx)}
+        <div class="cols-2 map-after">
+            {chart(cx)}
+            <p>
+                "The attention layers of all blocks multiply " {cx.num("total.windows", &[], Format::Power(2))}
+                " times in windows and " {cx.num("total.all", &[], Format::Power(2))}
+                " times without them: " <strong>{cx.num("total.ratio", &[], Format::Fixed(1))}</strong>
+                " times as often. This includes the projections, but not the MLPs."
+            </p>
+        </div>
         <More summary="Another number of channels">{cx.slider("width", Format::Count)}</More>
     }
     .into_any()
@@ -132,6 +134,6 @@ fn chart(cx: CellCx) -> AnyView {
         })
     });
     cx.offer_chart("pairs", chart);
-    view! { <ChartView chart label="Pairs against the side of the picture" height=140 format=Format::Count /> }
+    view! { <ChartView chart label="Pairs against the side of the picture" height=125 format=Format::Count /> }
         .into_any()
 }
