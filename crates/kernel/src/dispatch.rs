@@ -36,6 +36,13 @@ pub fn implementations() -> Vec<&'static Kernels> {
             target_feature = "simd128",
             target_feature = "relaxed-simd"
         ))]
+        super::wasm_relaxed::detect_pairs(),
+        #[cfg(all(
+            feature = "relaxed-simd",
+            target_arch = "wasm32",
+            target_feature = "simd128",
+            target_feature = "relaxed-simd"
+        ))]
         Some(super::wasm_relaxed::detect()),
     ]
     .into_iter()

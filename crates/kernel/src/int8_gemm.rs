@@ -12,7 +12,7 @@
 //! tiles:
 //!
 //! ```text
-//! prepared panel, block after block      | STEPS x 32 bytes of weights | 8 sums, i32 | 8 scales, f32 |
+//! prepared panel, block after block      | STEPS x 32 bytes of weights | 32 bytes of parts | 8 scales, f32 |
 //! prepared tile of n tokens, likewise    | STEPS x n x 4 bytes of activations        | n scales, f32 |
 //! ```
 
@@ -35,28 +35,16 @@ const FACTOR: usize = 4;
 /// The most steps of a block.
 const MAX_STEPS: usize = 16;
 
-/// The operations of an instruction set on eight rows of weights.
+/// The operations of an instruction set on the totals of eight rows.
 ///
 /// # Safety
 /// The machine has the instruction set of the implementation. Each pointer is valid for as many
 /// bytes or numbers as the method's comment says; none needs to be aligned.
-pub(crate) trait Int8Kernel {
+pub(crate) trait Rows {
     /// Eight integers, the sums of a block.
     type Sums: Copy;
     /// Eight `f32`, the totals of the rows.
     type Totals: Copy;
-    /// The weights of one step, of eight rows.
-    type Weights: Copy;
-    /// The activations of one block of one token, in registers or in memory, as the products with
-    /// one token read them.
-    type Block: Copy;
-
-    /// The number of tokens that a panel is multiplied with at a time, 4 or 8: as many as have
-    /// their sums in registers.
-    const TILE: usize;
-    /// The number of steps of a block: 8 with four bytes a row and step, 16 with two numbers of 16
-    /// bits.
-    const STEPS: usize;
 
     /// Eight zeros.
     unsafe fn zero() -> Self::Totals;
@@ -73,6 +61,59 @@ pub(crate) trait Int8Kernel {
     ) -> Self::Totals;
     /// Writes eight numbers to `to`.
     unsafe fn store(totals: Self::Totals, to: *mut f32);
+}
+
+/// The products with many tokens, step by step.
+///
+/// # Safety
+/// As [`Rows`].
+pub(crate) trait Steps: Rows {
+    /// Sums of a block while its steps are added, 32 bytes.
+    type Parts: Copy;
+    /// The weights of one step, of eight rows.
+    type Weights: Copy;
+
+    /// The number of tokens that a panel is multiplied with at a time, 4 or 8: as many as have
+    /// their sums in registers.
+    const TILE: usize;
+    /// The number of steps of a block: 8 with four bytes a row and step, 16 with two numbers of 16
+    /// bits.
+    const STEPS: usize;
+
+    /// Writes 32 activations at `from` as `STEPS` · `STEP_TOKEN` bytes to `to`.
+    unsafe fn prepare_token(from: *const i8, to: *mut u8);
+    /// The parts at `from`.
+    unsafe fn parts(from: *const i32) -> Self::Parts;
+    /// Writes parts to `to`.
+    unsafe fn store_parts(parts: Self::Parts, to: *mut i32);
+    /// `STEP_WEIGHTS` bytes at `from`.
+    unsafe fn weights(from: *const u8) -> Self::Weights;
+    /// The updated parts: parts + the products of one step, `STEP_TOKEN` bytes of a token at
+    /// `token`.
+    unsafe fn step(parts: Self::Parts, weights: Self::Weights, token: *const u8) -> Self::Parts;
+    /// The sums of a block whose steps are all added.
+    unsafe fn whole(parts: Self::Parts) -> Self::Sums;
+}
+
+/// The form in which steps read weights of one type, Q8_0 or else Q4_0.
+///
+/// # Safety
+/// As [`Rows`].
+pub(crate) trait Prepare<const Q8: bool>: Steps {
+    /// Writes eight rows of a block, 256 bytes of Q8_0 or 128 of Q4_0 at `from`, as `STEPS` ·
+    /// `STEP_WEIGHTS` bytes to `to`. Returns the parts to start from.
+    unsafe fn prepare(from: *const u8, to: *mut u8) -> Self::Parts;
+}
+
+/// The products with one token, and the steps for many.
+///
+/// # Safety
+/// As [`Rows`].
+pub(crate) trait Int8Kernel: Prepare<true> {
+    /// The steps for weights of 4 bits, for which an instruction set may have quicker ones.
+    type Nibbles: Prepare<false>;
+    /// The activations of one block of one token, in registers or in memory.
+    type Block: Copy;
 
     /// The 32 activations at `from`.
     unsafe fn block(from: *const i8) -> Self::Block;
@@ -80,22 +121,6 @@ pub(crate) trait Int8Kernel {
     unsafe fn dot_q8(weights: *const u8, block: Self::Block) -> Self::Sums;
     /// The same for Q4_0, 128 bytes at `weights`; `sum` is that of the activations.
     unsafe fn dot_q4(weights: *const u8, block: Self::Block, sum: i32) -> Self::Sums;
-
-    /// Writes 32 activations at `from` as `STEPS` · `STEP_TOKEN` bytes to `to`.
-    unsafe fn prepare_token(from: *const i8, to: *mut u8);
-    /// Writes eight rows of Q8_0, 256 bytes at `from`, as `STEPS` · `STEP_WEIGHTS` bytes to `to`.
-    /// Returns the sums to start from.
-    unsafe fn prepare_q8(from: *const u8, to: *mut u8) -> Self::Sums;
-    /// The same for Q4_0, 128 bytes at `from`.
-    unsafe fn prepare_q4(from: *const u8, to: *mut u8) -> Self::Sums;
-    /// Eight integers at `from`.
-    unsafe fn sums(from: *const i32) -> Self::Sums;
-    /// Writes eight integers to `to`.
-    unsafe fn store_sums(sums: Self::Sums, to: *mut i32);
-    /// `STEP_WEIGHTS` bytes at `from`.
-    unsafe fn weights(from: *const u8) -> Self::Weights;
-    /// The updated sums: sums + the products of one step, `STEP_TOKEN` bytes of a token at `token`.
-    unsafe fn step(sums: Self::Sums, weights: Self::Weights, token: *const u8) -> Self::Sums;
 }
 
 /// The number `turns`, hidden from the compiler, which would otherwise unroll the loop and first
@@ -111,7 +136,7 @@ pub(crate) fn opaque(turns: usize) -> usize {
 /// # Safety
 /// `to` has room for `left` numbers.
 #[inline(always)]
-unsafe fn put<E: Int8Kernel>(totals: E::Totals, to: *mut f32, left: usize) {
+unsafe fn put<E: Rows>(totals: E::Totals, to: *mut f32, left: usize) {
     // SAFETY: no more than `left` numbers are written; the buffer holds all eight.
     unsafe {
         if left >= PANEL_ROWS {
@@ -144,7 +169,10 @@ pub(crate) unsafe fn matmul_blocks<E: Int8Kernel>(
         match (tokens.tokens, weights.kind) {
             (1, BlockType::Q8_0) => one_token::<E, true>(weights, tokens, panels, out),
             (1, BlockType::Q4_0) => one_token::<E, false>(weights, tokens, panels, out),
-            _ => many_tokens::<E>(weights, tokens, panels, out),
+            (_, BlockType::Q8_0) => many_tokens::<E, true>(weights, tokens, panels, out),
+            (_, BlockType::Q4_0) => {
+                many_tokens::<E::Nibbles, false>(weights, tokens, panels, out);
+            }
         }
     }
 }
@@ -194,9 +222,9 @@ unsafe fn one_token<E: Int8Kernel, const Q8: bool>(
 /// The product with any number of tokens, a panel of eight rows at a time.
 ///
 /// # Safety
-/// As [`matmul_blocks`].
+/// As [`matmul_blocks`], with weights of the type that `Q8` says.
 #[inline(always)]
-unsafe fn many_tokens<E: Int8Kernel>(
+unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool>(
     weights: &PackedBlocks,
     tokens: &QuantizedActivations,
     panels: Range<usize>,
@@ -232,7 +260,7 @@ unsafe fn many_tokens<E: Int8Kernel>(
         }
         for number in panels {
             let row = number * PANEL_ROWS;
-            prepare_panel::<E>(weights, number, panel);
+            prepare_panel::<E, Q8>(weights, number, panel);
             let (left, mut token) = (rows - row, 0);
             while token < count {
                 let (from, to) = (
@@ -254,23 +282,25 @@ unsafe fn many_tokens<E: Int8Kernel>(
     }
 }
 
-/// Expands a panel: block by block its steps, the sums to start from, and the scales.
+/// Expands a panel: block by block its steps, the parts to start from, and the scales.
 ///
 /// # Safety
-/// The machine has the instruction set, the panel exists, and `to` has room for it.
+/// The machine has the instruction set, the weights are of the type that `Q8` says, the panel
+/// exists, and `to` has room for it.
 #[inline(always)]
-unsafe fn prepare_panel<E: Int8Kernel>(weights: &PackedBlocks, panel: usize, mut to: *mut u8) {
+unsafe fn prepare_panel<E: Prepare<Q8>, const Q8: bool>(
+    weights: &PackedBlocks,
+    panel: usize,
+    mut to: *mut u8,
+) {
     let chunks = weights.kind.panel_chunks();
     // SAFETY: block < blocks stays inside the panel.
     unsafe {
         let mut from = weights.chunks.as_ptr().add(panel * weights.blocks * chunks);
         for _ in 0..weights.blocks {
-            let sums = match weights.kind {
-                BlockType::Q8_0 => E::prepare_q8(from.cast(), to),
-                BlockType::Q4_0 => E::prepare_q4(from.cast(), to),
-            };
+            let parts = E::prepare(from.cast(), to);
             to = to.add(E::STEPS * STEP_WEIGHTS);
-            E::store_sums(sums, to.cast());
+            E::store_parts(parts, to.cast());
             let scales = E::halves(from.add(chunks - 1).cast());
             E::store(scales, to.add(EIGHT).cast());
             to = to.add(2 * EIGHT);
@@ -285,7 +315,7 @@ unsafe fn prepare_panel<E: Int8Kernel>(weights: &PackedBlocks, panel: usize, mut
 /// # Safety
 /// `token` exists, the machine has the instruction set, and `to` has room for the tile.
 #[inline(always)]
-unsafe fn prepare_token<E: Int8Kernel>(
+unsafe fn prepare_token<E: Steps>(
     tokens: &QuantizedActivations,
     token: usize,
     tile: usize,
@@ -318,7 +348,7 @@ unsafe fn prepare_token<E: Int8Kernel>(
 /// The machine has the instruction set; `panel` has `blocks` prepared blocks and `tokens` is a tile
 /// of `N` with as many; `out` is at `N` rows, `stride` apart, with room for `left` numbers each.
 #[inline(always)]
-unsafe fn tile<E: Int8Kernel, const N: usize>(
+unsafe fn tile<E: Steps, const N: usize>(
     panel: *const u8,
     tokens: *const u8,
     blocks: usize,
@@ -333,11 +363,11 @@ unsafe fn tile<E: Int8Kernel, const N: usize>(
         let mut totals = [E::zero(); N];
         for _ in 0..blocks {
             let behind = weights.add(E::STEPS * STEP_WEIGHTS);
-            let mut sums = [E::sums(behind.cast()); N];
+            let mut parts = [E::parts(behind.cast()); N];
             for _ in 0..steps {
                 let eight = E::weights(weights);
                 for n in 0..N {
-                    sums[n] = E::step(sums[n], eight, token.add(n * STEP_TOKEN));
+                    parts[n] = E::step(parts[n], eight, token.add(n * STEP_TOKEN));
                 }
                 weights = weights.add(STEP_WEIGHTS);
                 token = token.add(N * STEP_TOKEN);
@@ -345,7 +375,7 @@ unsafe fn tile<E: Int8Kernel, const N: usize>(
             let scales = E::totals(weights.add(EIGHT).cast());
             for n in 0..N {
                 let factor = token.add(n * FACTOR).cast::<f32>().read_unaligned();
-                totals[n] = E::add_scaled(totals[n], sums[n], scales, factor);
+                totals[n] = E::add_scaled(totals[n], E::whole(parts[n]), scales, factor);
             }
             weights = weights.add(2 * EIGHT);
             token = token.add(N * FACTOR);

@@ -1,7 +1,7 @@
 //! The int8 kernels of x86-64: with AVX2, and with AVX-VNNI or the VNNI of AVX-512 where the
 //! processor has it.
 
-use super::int8_gemm::Int8Kernel;
+use super::int8_gemm::{Int8Kernel, Prepare, Rows, Steps};
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
@@ -112,15 +112,9 @@ unsafe fn four(from: *const u8) -> __m256i {
     unsafe { _mm256_set1_epi32(from.cast::<i32>().read_unaligned()) }
 }
 
-impl<D: Dot> Int8Kernel for X86Int8<D> {
+impl<D: Dot> Rows for X86Int8<D> {
     type Sums = __m256i;
     type Totals = __m256;
-    type Weights = __m256i;
-    /// The address of the 32 activations: broadcasts from memory cost nothing extra.
-    type Block = *const u8;
-
-    const TILE: usize = 8;
-    const STEPS: usize = 8;
 
     #[inline(always)]
     unsafe fn zero() -> __m256 {
@@ -154,6 +148,12 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
         // SAFETY: the caller vouches for AVX and for eight writable numbers.
         unsafe { _mm256_storeu_ps(to, totals) }
     }
+}
+
+impl<D: Dot> Int8Kernel for X86Int8<D> {
+    type Nibbles = Self;
+    /// The address of the 32 activations: broadcasts from memory cost nothing extra.
+    type Block = *const u8;
 
     #[inline(always)]
     unsafe fn block(from: *const i8) -> *const u8 {
@@ -190,6 +190,14 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
             _mm256_add_epi32(sums[0], sums[1])
         }
     }
+}
+
+impl<D: Dot> Steps for X86Int8<D> {
+    type Parts = __m256i;
+    type Weights = __m256i;
+
+    const TILE: usize = 8;
+    const STEPS: usize = 8;
 
     #[inline(always)]
     unsafe fn prepare_token(from: *const i8, to: *mut u8) {
@@ -201,7 +209,38 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
     }
 
     #[inline(always)]
-    unsafe fn prepare_q8(from: *const u8, to: *mut u8) -> __m256i {
+    unsafe fn parts(from: *const i32) -> __m256i {
+        // SAFETY: the caller vouches for AVX and for eight readable numbers.
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_parts(parts: __m256i, to: *mut i32) {
+        // SAFETY: the caller vouches for AVX and for eight writable numbers.
+        unsafe { _mm256_storeu_si256(to.cast(), parts) }
+    }
+
+    #[inline(always)]
+    unsafe fn weights(from: *const u8) -> __m256i {
+        // SAFETY: the caller vouches for AVX and for 32 readable bytes.
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn step(parts: __m256i, weights: __m256i, token: *const u8) -> __m256i {
+        // SAFETY: the caller vouches for the instruction set and for 4 readable bytes.
+        unsafe { D::dot(weights, four(token), parts) }
+    }
+
+    #[inline(always)]
+    unsafe fn whole(parts: __m256i) -> __m256i {
+        parts
+    }
+}
+
+impl<D: Dot> Prepare<true> for X86Int8<D> {
+    #[inline(always)]
+    unsafe fn prepare(from: *const u8, to: *mut u8) -> __m256i {
         // SAFETY: the caller vouches for the instruction set, for 256 readable and for 256 writable
         // bytes.
         unsafe {
@@ -214,9 +253,11 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
             _mm256_sub_epi32(_mm256_setzero_si256(), sums)
         }
     }
+}
 
+impl<D: Dot> Prepare<false> for X86Int8<D> {
     #[inline(always)]
-    unsafe fn prepare_q4(from: *const u8, to: *mut u8) -> __m256i {
+    unsafe fn prepare(from: *const u8, to: *mut u8) -> __m256i {
         // SAFETY: the caller vouches for the instruction set, for 128 readable and for 256 writable
         // bytes.
         unsafe {
@@ -228,30 +269,6 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
             }
             _mm256_sub_epi32(_mm256_setzero_si256(), sums)
         }
-    }
-
-    #[inline(always)]
-    unsafe fn sums(from: *const i32) -> __m256i {
-        // SAFETY: the caller vouches for AVX and for eight readable numbers.
-        unsafe { _mm256_loadu_si256(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_sums(sums: __m256i, to: *mut i32) {
-        // SAFETY: the caller vouches for AVX and for eight writable numbers.
-        unsafe { _mm256_storeu_si256(to.cast(), sums) }
-    }
-
-    #[inline(always)]
-    unsafe fn weights(from: *const u8) -> __m256i {
-        // SAFETY: the caller vouches for AVX and for 32 readable bytes.
-        unsafe { _mm256_loadu_si256(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn step(sums: __m256i, weights: __m256i, token: *const u8) -> __m256i {
-        // SAFETY: the caller vouches for the instruction set and for 4 readable bytes.
-        unsafe { D::dot(weights, four(token), sums) }
     }
 }
 

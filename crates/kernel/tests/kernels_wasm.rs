@@ -22,7 +22,7 @@
 mod suite;
 
 use suite::random::Rng;
-use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use wasm_bindgen_test::{console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_browser);
 
@@ -32,10 +32,15 @@ const CASES: u64 = 60;
 /// Runs a check on every length once, then on random sizes: a seeded loop instead of proptest,
 /// which needs the system's entropy.
 fn run(name: &str, check: suite::Check) {
-    let kernels = kernel::implementations()
+    let found = kernel::implementations()
         .into_iter()
-        .find(|kernels| kernels.name() == name)
-        .unwrap();
+        .find(|kernels| kernels.name() == name);
+    if found.is_none() && name == "relaxed-pairs" {
+        // Arm reads a byte as signed where x86 reads it as unsigned.
+        console_log!("this machine does not have {name}");
+        return;
+    }
+    let kernels = found.unwrap();
     for length in 0..=suite::LARGEST {
         check(kernels, length as u64, [length, 9, 5]);
     }
@@ -57,6 +62,12 @@ stamp!(
 stamp!(
     run,
     relaxed_wide = "relaxed-wide",
+    #[cfg_attr(not(feature = "relaxed-simd"), ignore = "the build has no relaxed SIMD")]
+    #[wasm_bindgen_test]
+);
+stamp!(
+    run,
+    relaxed_pairs = "relaxed-pairs",
     #[cfg_attr(not(feature = "relaxed-simd"), ignore = "the build has no relaxed SIMD")]
     #[wasm_bindgen_test]
 );
