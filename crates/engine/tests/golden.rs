@@ -164,6 +164,7 @@ fn causal_attention(c: &Case, prefix: &str, heads: usize) -> GroupedAttention {
         heads,
         kv_heads: heads,
         head_width,
+        window: None,
     }
 }
 

@@ -225,6 +225,7 @@ fn layer(kv_heads: usize) -> GroupedAttention {
         heads: 4,
         kv_heads,
         head_width: 3,
+        window: None,
     }
 }
 

@@ -42,6 +42,7 @@ fn config() -> Config {
             scaling: Scaling::None,
         },
         experts: None,
+        windows: Vec::new(),
     }
 }
 
@@ -224,18 +225,15 @@ fn options_of_a_config_that_are_not_computed_are_refused() {
     assert!(open(&safetensors(json!({}), &[]), MatrixForm::default()).is_ok());
     for (options, part) in [
         (
-            json!({"rope_parameters": {"rope_type": "yarn", "factor": 4.0}}),
+            json!({"rope_parameters": {"rope_type": "proportional", "factor": 4.0}}),
             "rope_parameters.rope_type",
         ),
         (
-            json!({"rope_scaling": {"type": "dynamic", "factor": 4.0}}),
-            "rope_scaling.type",
+            json!({"rope_scaling": {"type": "dynamic"}}),
+            "rope_scaling.factor",
         ),
-        (json!({"mlp_bias": true}), "mlp_bias"),
-        (
-            json!({"model_type": "mistral", "sliding_window": 4}),
-            "sliding_window",
-        ),
+        (json!({"hidden_act": "gelu"}), "hidden_act"),
+        (json!({"sliding_window": 4}), "sliding_window"),
     ] {
         let error = open(&safetensors(options, &[]), MatrixForm::default())
             .unwrap_err()
@@ -278,7 +276,7 @@ fn a_tensor_that_nothing_read_is_refused() {
     let harmless: (&str, &[usize]) = ("model.layers.0.self_attn.rotary_emb.inv_freq", &[32]);
     assert!(open(&safetensors(json!({}), &[harmless]), MatrixForm::default()).is_ok());
     for name in [
-        "model.layers.0.mlp.up_proj.bias",
+        "model.layers.0.mlp.router.weight",
         "model.layers.0.self_attn.q_norm.weight",
         "model.layers.1.self_attn.q_proj.weight",
     ] {

@@ -88,18 +88,29 @@ impl ConfigFile {
         })
     }
 
-    /// A number under a name; dots lead into objects.
+    /// A number under a name, 1 for true and 0 for false; dots lead into objects and lists.
     fn number(&self, name: &str) -> Option<f64> {
         let mut parts = name.split('.');
-        let found = parts.try_fold(&self.config, |value, part| value.get(part))?;
-        found.as_f64()
+        let found = parts.try_fold(&self.config, |value, part| match value {
+            Value::Array(list) => list.get(part.parse::<usize>().ok()?),
+            _ => value.get(part),
+        })?;
+        found.as_f64().or_else(|| found.as_bool().map(f64::from))
     }
 
     /// As [`Self::number`]; the number of classes is that of their names where the file does not
-    /// have it.
+    /// have it; the kind of scaling of rotary positions and the windows of layers have names of
+    /// their own (see [`llama::Config::from_keys`]).
     fn lookup(&self, name: &str) -> Option<f64> {
-        self.number(name).or_else(|| match name {
-            "num_labels" => Some(self.config["id2label"].as_object()?.len() as f64),
+        self.number(name).or_else(|| match name.split_once('.') {
+            None if name == "num_labels" => Some(self.config["id2label"].as_object()?.len() as f64),
+            Some(("rope_type", kind)) => {
+                (supported::rope_type(&self.config) == Some(kind)).then_some(1.0)
+            }
+            Some(("windows", layer)) => {
+                let window = supported::window(&self.config, self.kind(), layer.parse().ok()?);
+                window.map(|tokens| tokens as f64)
+            }
             _ => None,
         })
     }

@@ -20,14 +20,11 @@ const GPT2: &[Known] = &[
     ("add_cross_attention", &["false"]),
 ];
 
-/// Mistral, Mixtral and Qwen2.
+/// Llama, Mistral, Mixtral and Qwen2.
 const LLAMA_LIKE: &[Known] = &[
     ("hidden_act", &["\"silu\""]),
     ("partial_rotary_factor", &["1", "1.0"]),
 ];
-
-// Biases of the four projections of attention are computed where the file has them.
-const LLAMA: &[Known] = &[("mlp_bias", &["false"])];
 
 const BERT: &[Known] = &[
     ("hidden_act", &["\"gelu\""]),
@@ -53,8 +50,8 @@ const SWINV2: &[Known] = &[
 pub(super) fn check(config: &Value, kind: &str) -> Result<(), OpenError> {
     let tables: &[&[Known]] = match kind {
         "gpt2" => &[GPT2],
-        "llama" => &[LLAMA_LIKE, LLAMA],
-        "mistral" | "mixtral" | "qwen2" => &[LLAMA_LIKE],
+        // Biases of attention and of the MLP are computed where the file has them.
+        "llama" | "mistral" | "mixtral" | "qwen2" => &[LLAMA_LIKE],
         "bert" => &[BERT],
         "vit" => &[VIT],
         "dinov2" => &[DINOV2],
@@ -97,7 +94,14 @@ fn check_rope(name: &str, rope: &Value) -> Result<(), OpenError> {
         Value::Null => "type",
         _ => "rope_type",
     };
-    let known = ["\"default\"", "\"linear\"", "\"llama3\""];
+    let known = [
+        "\"default\"",
+        "\"linear\"",
+        "\"llama3\"",
+        "\"dynamic\"",
+        "\"yarn\"",
+        "\"longrope\"",
+    ];
     expect(&format!("{name}.{option}"), &rope[option], &known)?;
     let factor = "partial_rotary_factor";
     expect(&format!("{name}.{factor}"), &rope[factor], &["1", "1.0"])?;
@@ -112,7 +116,13 @@ fn check_rope(name: &str, rope: &Value) -> Result<(), OpenError> {
     };
     match rope[option].as_str() {
         Some("default") => expect(&format!("{name}.factor"), &rope["factor"], &["1", "1.0"]),
-        Some("linear") => needs("factor"),
+        Some("linear" | "dynamic") => needs("factor"),
+        Some("longrope") => ["long_factor", "short_factor"]
+            .into_iter()
+            .try_for_each(|part| match rope[part].as_array() {
+                Some(list) if list.iter().all(Value::is_number) => Ok(()),
+                _ => Err(refuse(format!("{name}.{part}, numbers"), &rope[part])),
+            }),
         Some("llama3") => ["factor", "low_freq_factor", "high_freq_factor"]
             .into_iter()
             .try_for_each(needs),
@@ -120,23 +130,54 @@ fn check_rope(name: &str, rope: &Value) -> Result<(), OpenError> {
     }
 }
 
-/// Refuses attention within a window that is shorter than the longest text.
-fn check_window(config: &Value, kind: &str) -> Result<(), OpenError> {
-    let full = |layer: &Value| layer.as_str() == Some("full_attention");
-    let layers = config["layer_types"].as_array();
-    if let Some(other) = layers.and_then(|layers| layers.iter().find(|layer| !full(layer))) {
-        return Err(refuse("layer_types of full_attention alone", other));
-    }
+/// The kind of scaling of rotary positions.
+pub(super) fn rope_type(config: &Value) -> Option<&str> {
+    ["rope_scaling", "rope_parameters"]
+        .into_iter()
+        .find_map(|name| {
+            let rope = &config[name];
+            rope["rope_type"].as_str().or_else(|| rope["type"].as_str())
+        })
+}
+
+/// The window of attention in a layer, in tokens, where it is shorter than the longest text.
+pub(super) fn window(config: &Value, kind: &str, layer: usize) -> Option<usize> {
     // Qwen2 uses its window only with `use_sliding_window`.
     let is_used = config["use_sliding_window"]
         .as_bool()
         .unwrap_or(kind != "qwen2");
-    let window = config["sliding_window"].as_u64().filter(|_| is_used);
-    match (window, config["max_position_embeddings"].as_u64()) {
-        (Some(window), Some(positions)) if window < positions => Err(refuse(
-            format!("no sliding_window below the {positions} positions of the model"),
-            window,
-        )),
+    let window = config["sliding_window"].as_u64().filter(|_| is_used)?;
+    let is_windowed = match config["layer_types"].as_array() {
+        Some(layers) => layers.get(layer)?.as_str() == Some("sliding_attention"),
+        // Qwen2's first layers see everything; the default is that of its configuration.
+        None if kind == "qwen2" => {
+            layer as u64 >= config["max_window_layers"].as_u64().unwrap_or(28)
+        }
+        None => true,
+    };
+    let positions = config["max_position_embeddings"].as_u64();
+    let is_shorter = positions.is_none_or(|positions| window < positions);
+    (is_windowed && is_shorter).then_some(usize::try_from(window).ok()?)
+}
+
+/// Refuses windows of attention that are not computed here.
+fn check_window(config: &Value, kind: &str) -> Result<(), OpenError> {
+    let known =
+        |layer: &Value| matches!(layer.as_str(), Some("full_attention" | "sliding_attention"));
+    let layers = config["layer_types"].as_array();
+    if let Some(other) = layers.and_then(|layers| layers.iter().find(|layer| !known(layer))) {
+        let expected = "layer_types of full_attention or sliding_attention";
+        return Err(refuse(expected, other));
+    }
+    match &config["sliding_window"] {
+        Value::Null => Ok(()),
+        size if size.as_u64().is_none_or(|size| size == 0) => {
+            Err(refuse("a sliding_window of at least 1 token", size))
+        }
+        // What a Llama does with one is not defined.
+        size if kind == "llama" && window(config, kind, 0).is_some() => {
+            Err(refuse("no sliding_window in a llama", size))
+        }
         _ => Ok(()),
     }
 }
@@ -151,18 +192,18 @@ mod tests {
         for (kind, config, option) in [
             (
                 "llama",
-                json!({"rope_parameters": {"rope_type": "yarn", "factor": 4.0}}),
+                json!({"rope_parameters": {"rope_type": "proportional", "factor": 4.0}}),
                 "rope_parameters.rope_type",
             ),
             (
                 "llama",
-                json!({"rope_scaling": {"type": "dynamic", "factor": 2.0}}),
-                "rope_scaling.type",
+                json!({"rope_scaling": {"type": "dynamic"}}),
+                "rope_scaling.factor for \"dynamic\"",
             ),
             (
                 "qwen2",
-                json!({"rope_scaling": {"rope_type": "longrope"}}),
-                "rope_scaling.rope_type",
+                json!({"rope_scaling": {"rope_type": "longrope", "long_factor": [1.0]}}),
+                "rope_scaling.short_factor",
             ),
             (
                 "llama",
@@ -184,25 +225,20 @@ mod tests {
                 json!({"rope_parameters": {"partial_rotary_factor": 0.5}}),
                 "partial_rotary_factor",
             ),
-            ("llama", json!({"mlp_bias": true}), "mlp_bias of false"),
             (
                 "llama",
                 json!({"hidden_act": "gelu"}),
                 "hidden_act of \"silu\"",
             ),
             (
-                "mistral",
+                "llama",
                 json!({"sliding_window": 4, "max_position_embeddings": 32}),
                 "sliding_window",
             ),
+            ("mistral", json!({"sliding_window": 0}), "at least 1 token"),
             (
                 "qwen2",
-                json!({"sliding_window": 4, "use_sliding_window": true, "max_position_embeddings": 32}),
-                "sliding_window",
-            ),
-            (
-                "qwen2",
-                json!({"layer_types": ["full_attention", "sliding_attention"]}),
+                json!({"layer_types": ["full_attention", "chunked_attention"]}),
                 "layer_types",
             ),
             (
@@ -254,6 +290,18 @@ mod tests {
             ),
             (
                 "llama",
+                json!({"rope_parameters": {"rope_type": "yarn", "factor": 4.0}, "mlp_bias": true}),
+            ),
+            (
+                "llama",
+                json!({"rope_scaling": {"type": "longrope", "long_factor": [2.0], "short_factor": [1.0]}}),
+            ),
+            (
+                "mistral",
+                json!({"sliding_window": 4, "max_position_embeddings": 32}),
+            ),
+            (
+                "llama",
                 json!({"rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
                 "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}}),
             ),
@@ -277,5 +325,21 @@ mod tests {
         ] {
             assert_eq!(check(&config, kind), Ok(()), "{kind} {config}");
         }
+    }
+    #[test]
+    fn windows_are_those_of_their_layers() {
+        let of = |kind, config: Value| [0, 1, 2].map(|layer| window(&config, kind, layer));
+        let mistral = json!({"sliding_window": 4, "max_position_embeddings": 32});
+        assert_eq!(of("mistral", mistral), [Some(4); 3]);
+        let wide = json!({"sliding_window": 32, "max_position_embeddings": 32});
+        assert_eq!(of("mistral", wide), [None; 3]);
+        let unused = json!({"sliding_window": 4, "max_window_layers": 0});
+        assert_eq!(of("qwen2", unused), [None; 3]);
+        let later =
+            json!({"sliding_window": 4, "use_sliding_window": true, "max_window_layers": 1});
+        assert_eq!(of("qwen2", later), [None, Some(4), Some(4)]);
+        let listed = json!({"sliding_window": 4, "use_sliding_window": true,
+            "layer_types": ["sliding_attention", "full_attention"]});
+        assert_eq!(of("qwen2", listed), [Some(4), None, None]);
     }
 }

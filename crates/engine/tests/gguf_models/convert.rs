@@ -69,6 +69,7 @@ pub(crate) fn llama_config(pairing: Pairing) -> llama::Config {
             scaling: Scaling::None,
         },
         experts: None,
+        windows: Vec::new(),
     }
 }
 

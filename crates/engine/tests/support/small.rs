@@ -40,6 +40,7 @@ pub(crate) fn llama_config() -> llama::Config {
             scaling: Scaling::None,
         },
         experts: None,
+        windows: Vec::new(),
     }
 }
 

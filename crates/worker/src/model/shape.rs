@@ -114,6 +114,7 @@ fn smollm2() -> ModelConfig {
             scaling: Scaling::None,
         },
         experts: None,
+        windows: Vec::new(),
     })
 }
 
