@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use cells::format::{self, Format};
 use fantoccini::Locator;
@@ -16,14 +17,18 @@ use super::reader::click;
 use super::site;
 use browser_harness::Habits;
 
-/// The lessons as the build compiles them.
-fn lessons() -> Vec<Lesson> {
-    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let catalog = Cells {
-        public: project.join("public"),
-    };
-    let content = Content::load(project, &catalog, false);
-    content.unwrap_or_else(|error| panic!("{error}")).lessons
+/// The lessons as the build compiles them, once for all tests: it computes every number that they
+/// quote.
+fn lessons() -> &'static [Lesson] {
+    static LESSONS: OnceLock<Vec<Lesson>> = OnceLock::new();
+    LESSONS.get_or_init(|| {
+        let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let catalog = Cells {
+            public: project.join("public"),
+        };
+        let content = Content::load(project, &catalog, false);
+        content.unwrap_or_else(|error| panic!("{error}")).lessons
+    })
 }
 
 /// The exercise of a lesson that is solved in a cell.
@@ -96,7 +101,7 @@ fn every_goal_is_open_at_first_and_reached_by_its_solution() {
     with_browser(async |browser| {
         browser.look(Look::PHONE_DARK).await;
         for lesson in lessons() {
-            let (exercise, make) = goal(&lesson);
+            let (exercise, make) = goal(lesson);
             let page = format!("lesson/{}/", lesson.slug);
             let (_, html) = server.get(&page).expect("an answer");
             assert!(!html.contains("\"solution\""), "{page}");
@@ -158,7 +163,7 @@ fn the_link_leads_to_the_cell_and_the_hint_opens_without_scripts() {
             .await;
         browser.look(Look::PHONE_LIGHT).await;
         for lesson in lessons() {
-            let (exercise, make) = goal(&lesson);
+            let (exercise, make) = goal(lesson);
             let page = server.url(&format!("lesson/{}/", lesson.slug));
             browser.open(&page).await;
             let section = format!("#exercise-{}", exercise.id);

@@ -1,13 +1,9 @@
 //! The shipped fonts hold every character of every page; a character outside them would be drawn in
 //! another font.
 
-// Helpers of tests may unwrap as tests do.
-#![allow(clippy::unwrap_used)]
-
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
-use pages::{Cells, Content};
+use crate::content::real::{content, project};
 
 /// The lists of `docs/subset-fonts.sh` with the characters of formulas.
 const OF_FORMULAS: &[&str] = &[
@@ -27,7 +23,7 @@ const OF_PROSE: &[&str] = &["latin", "marks", "greek", "arrows", "operators", "b
 
 /// The characters that lists of `docs/subset-fonts.sh` keep.
 fn kept(names: &[&str]) -> Vec<(u32, u32)> {
-    let script = std::fs::read_to_string(root().join("docs/subset-fonts.sh")).unwrap();
+    let script = std::fs::read_to_string(project().join("docs/subset-fonts.sh")).unwrap();
     let number = |text: &str| u32::from_str_radix(text, 16).unwrap();
     let mut kept = Vec::new();
     for line in script.lines() {
@@ -43,10 +39,6 @@ fn kept(names: &[&str]) -> Vec<(u32, u32)> {
         }));
     }
     kept
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Some HTML without its tags.
@@ -89,17 +81,8 @@ fn missing(text: &str, kept: &[(u32, u32)]) -> Vec<char> {
 fn every_character_of_every_page_is_in_a_font() {
     let (of_formulas, of_prose) = (kept(OF_FORMULAS), kept(OF_PROSE));
     assert!(of_formulas.len() > 100, "{of_formulas:?}");
-    let content = Content::load(
-        &root(),
-        &Cells {
-            public: root().join("public"),
-        },
-        // Mistakes in lessons are for the build to report.
-        true,
-    )
-    .unwrap_or_else(|error| panic!("{error}"));
     let mut outside: BTreeMap<char, String> = BTreeMap::new();
-    for page in content.pages() {
+    for page in content().pages() {
         let (formulas, prose) = formulas_and_prose(&page.article("/"));
         for formula in formulas {
             for c in missing(&formula, &of_formulas) {
