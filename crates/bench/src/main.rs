@@ -4,6 +4,7 @@
 //! runs it.
 
 mod cases;
+mod cpu;
 mod edits;
 mod lighthouse;
 mod measure;
@@ -32,6 +33,8 @@ enum BenchError {
     NoResult(String),
     #[error("the development server: {0}")]
     Serve(#[from] devserver::ServeError),
+    #[error("this processor ({name}) cannot run that: it lacks {lacks}")]
+    Processor { name: String, lacks: String },
     #[error("a measurement stopped")]
     Stopped,
 }
@@ -82,11 +85,20 @@ fn run() -> Result<ExitCode, BenchError> {
         }
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(cpu) = options.cpu {
+        let lacks = cpu.lacks(&cpu::of_this_machine("flags"));
+        if !lacks.is_empty() {
+            return Err(BenchError::Processor {
+                name: cpu::of_this_machine("model name"),
+                lacks: lacks.join(", "),
+            });
+        }
+    }
     let mut failed = false;
     for case in cases {
         println!("bench: measuring {}", case.name());
         let url = server.url(&case.page(options.runs));
-        for line in measure::in_browsers(&url, options.beside)? {
+        for line in measure::in_browsers(&url, options.beside, options.cpu)? {
             failed |= line.contains("\"error\":");
             println!("{line}");
         }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use lexopt::{Arg, Error, ValueExt};
 
 use crate::cases::{self, Case};
+use crate::cpu::Cpu;
 
 /// The least number of runs: with fewer a median says little on a busy machine.
 const LEAST_RUNS: u32 = 5;
@@ -19,6 +20,7 @@ Measures full-size models in headless Chromium: for each a JSON line with median
   --only WORDS   measure the lines of the list that have all WORDS: --only 'gpt2 q8_0'; may be given again
   --runs N       runs of each line, at least 5 (the default)
   --beside N     measure the same in N browsers at once, at most 8: what the machine gives to N threads
+  --cpu SET      leave Chromium only the instructions of other processors: vnni (AVX-VNNI), avx2, or sse4
   --edits        measure edits of the lessons' cells instead: a JSON line for each lesson with the controls whose edit
                  keeps the page busy for 50 ms or more
   --pages        measure instead how long a reader with a slow phone waits for the cells of each page: 1.6 Mbit/s, 150 ms, a
@@ -36,6 +38,8 @@ pub(crate) struct Options {
     pub(crate) runs: u32,
     /// Browsers that measure the same at the same time.
     pub(crate) beside: u32,
+    /// The instructions that Chromium may use; all that this machine has without it.
+    pub(crate) cpu: Option<Cpu>,
     pub(crate) edits: bool,
     /// Measure what a reader waits for.
     pub(crate) pages: bool,
@@ -58,6 +62,7 @@ impl Options {
             only: Vec::new(),
             runs: LEAST_RUNS,
             beside: 1,
+            cpu: None,
             edits: false,
             pages: false,
             lighthouse: false,
@@ -74,6 +79,11 @@ impl Options {
                 }
                 Arg::Long("beside") => {
                     read.beside = number("--beside", parser.value()?, 1, MOST_BESIDE)?;
+                }
+                Arg::Long("cpu") => {
+                    let name = parser.value()?.string()?;
+                    let known = "--cpu knows vnni, avx2 and sse4";
+                    read.cpu = Some(Cpu::from_name(&name).ok_or(known)?);
                 }
                 Arg::Long("pages") => read.pages = true,
                 Arg::Long("lighthouse") => read.lighthouse = true,
@@ -130,12 +140,14 @@ mod tests {
         assert_eq!(count(&["--only", "gpt"]), Some(0));
         assert_eq!(count(&["--runs", "9", "--list"]), Some(18));
         assert_eq!(count(&["--beside", "2"]), Some(18));
+        assert_eq!(count(&["--cpu", "avx2"]), Some(18));
         for wrong in [
             &["--runs", "2"][..],
             &["--only"],
             &["fast"],
             &["--beside", "0"],
             &["--beside", "9"],
+            &["--cpu", "avx9"],
         ] {
             assert_eq!(count(wrong), None);
         }
