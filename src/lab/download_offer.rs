@@ -1,6 +1,9 @@
 //! The cost of a download, told before it starts.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::rc::Rc;
+use std::task::Poll;
 
 use leptos::html::Button;
 use leptos::prelude::*;
@@ -75,6 +78,31 @@ async fn size(url: &str) -> (Option<u64>, bool) {
     (bytes, comes && bytes.is_none_or(|bytes| bytes <= LARGEST))
 }
 
+/// As [`size`], unless the reader gives up meanwhile; `engine` gets what the worker says of itself.
+///
+/// # Errors
+/// When the reader gives up, or the worker failed.
+async fn size_while(
+    worker: &ModelWorker,
+    url: &str,
+    engine: &mut Option<(Build, usize)>,
+) -> Result<(Option<u64>, bool), String> {
+    let mut size = pin!(size(url));
+    loop {
+        let first = poll_fn(|context| match size.as_mut().poll(context) {
+            Poll::Ready(size) => Poll::Ready(Ok(size)),
+            Poll::Pending => pin!(worker.next_event()).poll(context).map(Err),
+        });
+        match first.await {
+            Ok(size) => return Ok(size),
+            Err(WorkerEvent::Ready { build, threads }) => *engine = Some((build, threads)),
+            Err(WorkerEvent::Terminated) => return Err(STOPPED.to_owned()),
+            Err(WorkerEvent::Failed(why)) => return Err(failed(&why)),
+            Err(WorkerEvent::Confirmed | WorkerEvent::Model(..)) => {}
+        }
+    }
+}
+
 /// Bytes of weights that this device reads in a second. Measured in a worker of its own, whose
 /// memory is given back.
 async fn bandwidth() -> Result<f64, String> {
@@ -105,11 +133,14 @@ pub(super) async fn confirm(
     let stored = storage::list().await;
     let stored = stored.iter().find(|file| file.url == url);
     let here = stored.map_or(0, |file| file.bytes);
+    let mut engine = None;
     let asks = match stored.and_then(|file| file.total) {
         Some(total) if total == here => None,
-        _ => Some(size(url).await).filter(|(_, asks)| *asks),
+        _ => {
+            let size = size_while(worker, url, &mut engine).await?;
+            Some(size).filter(|(_, asks)| *asks)
+        }
     };
-    let mut engine = (Build::Simd128, 1);
     if let Some((bytes, _)) = asks {
         let bandwidth = bandwidth().await?;
         // The reader may have given up, or left the page.
@@ -124,16 +155,14 @@ pub(super) async fn confirm(
         }
     }
     loop {
+        if let (None, Some(engine)) = (asks, engine) {
+            return Ok(engine);
+        }
         match worker.next_event().await {
-            WorkerEvent::Ready { build, threads } => {
-                engine = (build, threads);
-                if asks.is_none() {
-                    return Ok(engine);
-                }
-            }
+            WorkerEvent::Ready { build, threads } => engine = Some((build, threads)),
             WorkerEvent::Confirmed => {
                 lab.offer.try_set(None);
-                return Ok(engine);
+                return Ok(engine.unwrap_or((Build::Simd128, 1)));
             }
             WorkerEvent::Terminated => return Err(STOPPED.to_owned()),
             WorkerEvent::Failed(why) => return Err(failed(&why)),

@@ -264,6 +264,7 @@ impl Lab {
         if let Some(Some(worker)) = self.worker.try_get_value() {
             worker.confirm();
         }
+        storage::keep();
     }
 
     /// Gives up the opening of a model.
@@ -370,9 +371,15 @@ pub(super) const STOPPED: &str = "Stopped. Nothing was opened.";
 
 /// The message after the worker has failed.
 pub(super) fn failed(why: &str) -> String {
+    let why = why.trim_end_matches('.');
+    if why.contains("fetch") {
+        // A host that has only part of the site, or this page is older than its files.
+        return format!(
+            "A part of this site could not be loaded ({why}). A newer version may be out: load this page again."
+        );
+    }
     format!(
-        "The engine stopped ({}). The model probably does not fit into memory: try a smaller one, or 4-bit weights.",
-        why.trim_end_matches('.')
+        "The engine stopped ({why}). The model probably does not fit into memory: try a smaller one, or 4-bit weights."
     )
 }
 

@@ -229,6 +229,104 @@ fn what_is_too_large_or_not_there_is_named() {
 }
 
 #[test]
+fn two_versions_of_a_file_are_never_joined() {
+    let Some(model) = shared("stories260K/stories260K-f32.gguf") else {
+        return;
+    };
+    let bytes = std::fs::read(model).expect("it can be read");
+    let whole = bytes.len();
+    // Of the same length and date: one number of the first matrix is another one.
+    let mut other = bytes.clone();
+    other[whole / 4] ^= 1;
+    other[whole / 2 - 40_000] ^= 1;
+    let host = FileHost::start(vec![(MODEL, bytes)]);
+    let server = site::serve(Habits::ROOT);
+    let url = host.url(MODEL);
+    with_browser(async |browser| {
+        start(browser, &server, Look::DESK_LIGHT).await;
+        host.cut_next(whole / 2);
+        open_url(browser, &url).await;
+        assert!(error(browser).await.contains("What came is kept"));
+        host.take_sent();
+        host.replace(MODEL, other);
+        open_url(browser, &url).await;
+        wait_open(browser).await;
+        let sent = host.take_sent();
+        assert!(
+            matches!(&sent[..], [Sent { from: 1.., .. }, Sent { from: 0, bytes, .. }] if *bytes == whole),
+            "the rest is asked for, then all of it: {sent:?}"
+        );
+        // What is stored is the new version to the last byte.
+        let stored = browser
+            .script_async(
+                "const [name, url, done] = arguments;
+                 (async () => {
+                     const root = await navigator.storage.getDirectory();
+                     const folder = await root.getDirectoryHandle('models');
+                     const file = await (await folder.getFileHandle(name)).getFile();
+                     const own = new Uint8Array(await file.arrayBuffer());
+                     const now = new Uint8Array(await (await fetch(url)).arrayBuffer());
+                     return own.length === now.length && own.every((byte, n) => byte === now[n]);
+                 })().then(done, error => done(String(error)))",
+                &[
+                    json!(worker::model::stored_file::stored_name(&url)),
+                    json!(url),
+                ],
+            )
+            .await;
+        assert_eq!(stored, json!(true));
+    });
+}
+
+#[test]
+fn pages_empty_files_and_silent_hosts_are_named_and_nothing_of_them_is_kept() {
+    let page = b"\n<!DOCTYPE html><html><title>A model</title></html>".to_vec();
+    let host = FileHost::start(vec![("/page.gguf", page), ("/empty.gguf", Vec::new())]);
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        start(browser, &server, Look::DESK_LIGHT).await;
+        for (url, words) in [
+            (host.url("/page.gguf"), "is a web page"),
+            (host.url("/empty.gguf"), "is empty"),
+            // Port 9 is that of a service which nobody runs.
+            (
+                "http://127.0.0.1:9/a.gguf".to_owned(),
+                "either no host answers there",
+            ),
+        ] {
+            open_url(browser, &url).await;
+            let why = error(browser).await;
+            assert!(why.contains(words) && why.contains(&url), "{why}");
+        }
+        // A host that does not even say how large the file is: the reader can give up at once.
+        set(browser, json!({ "url": host.url("/silent.gguf") })).await;
+        click(browser, Locator::XPath("//button[.='Fetch and open']")).await;
+        browser
+            .wait_for(
+                "the host to be asked",
+                "return document.querySelector('.lab').textContent.includes('Starting the engine')",
+            )
+            .await;
+        click(browser, Locator::XPath("//button[.='Stop']")).await;
+        assert!(error(browser).await.contains("Nothing was opened"));
+        // And where the reader waits, so does the page, but not for ever.
+        click(browser, Locator::XPath("//button[.='Fetch and open']")).await;
+        browser
+            .wait_for(
+                "the question",
+                "return document.querySelector('.lab-ahead')?.textContent.includes('does not say')",
+            )
+            .await;
+        click(browser, Locator::XPath("//button[.='Leave it']")).await;
+        assert!(error(browser).await.contains("Nothing was opened"));
+        let kept = browser
+            .script("return !!document.querySelector('.lab-kept')", &[])
+            .await;
+        assert_eq!(kept, json!(false));
+    });
+}
+
+#[test]
 fn dropped_files_are_opened_and_leaving_the_page_ends_the_worker() {
     let Some(model) = shared("stories260K/stories260K-f32.gguf") else {
         return;

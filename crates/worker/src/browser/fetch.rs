@@ -4,17 +4,22 @@ use std::sync::Arc;
 
 use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     AbortSignal, DedicatedWorkerGlobalScope, File, ReadableStream, ReadableStreamDefaultReader,
     RequestCache, RequestInit, Response,
 };
 use worker::model::error::ModelError;
-use worker::model::file::LARGEST;
+use worker::model::file::{LARGEST, is_web_page};
 use worker::model::stored_file::ResponseInfo;
 
 use super::models::LoadError;
-use super::stream::next_part;
+use super::stream::{next_part, within};
+
+/// Seconds after which a host that does not answer counts as gone.
+const ANSWER_S: i32 = 30;
+
+/// Bytes of a file that show whether it is a web page.
+const START: u32 = 256;
 
 /// A file on its way into memory.
 pub(super) struct Download<'a> {
@@ -69,16 +74,19 @@ impl<'a> Download<'a> {
     }
 
     /// Reads a stream to its end, unless the request is cancelled. `each` gets every part, its
-    /// offset in the file, and the length of the file where that is known.
+    /// offset in the file, and the length of the file where that is known; where it returns false,
+    /// the rest is left, and this returns false. A stream of a host, for which the scope is given,
+    /// may not be silent for long.
     ///
     /// # Errors
-    /// When the stream breaks off, ends too early or is too large.
+    /// When the stream breaks off, ends too early, is empty, too large or a web page.
     pub(super) async fn read(
         &mut self,
         stream: &ReadableStream,
+        host: Option<&DedicatedWorkerGlobalScope>,
         signal: &AbortSignal,
-        each: &mut dyn FnMut(&Uint8Array, u64, Option<u64>),
-    ) -> Result<(), LoadError> {
+        each: &mut dyn FnMut(&Uint8Array, u64, Option<u64>) -> bool,
+    ) -> Result<bool, LoadError> {
         let name = self.name;
         let broken = |error: JsValue| {
             load_error(
@@ -88,7 +96,7 @@ impl<'a> Download<'a> {
         };
         let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
         loop {
-            let part = next_part(&reader).await.map_err(broken)?;
+            let part = next_part(&reader, host).await.map_err(broken)?;
             // A file of the disk does not follow the signal.
             if signal.aborted() {
                 return Err(LoadError::Stopped);
@@ -97,20 +105,31 @@ impl<'a> Download<'a> {
                 break;
             };
             let (at, length) = (self.here as usize, chunk.length() as usize);
+            if at == 0 && is_web_page(&chunk.slice(0, START.min(chunk.length())).to_vec()) {
+                let _ = reader.cancel();
+                return Err(ModelError::WebPage {
+                    name: name.to_owned(),
+                }
+                .into());
+            }
             match Arc::get_mut(&mut self.file).and_then(|file| file.get_mut(at..at + length)) {
                 Some(place) => chunk.copy_to(place),
                 None => self.more.extend(chunk.to_vec()),
             }
             self.here += length as u64;
             check_size(self.here)?;
-            each(&chunk, at as u64, self.total);
+            if !each(&chunk, at as u64, self.total) {
+                let _ = reader.cancel();
+                return Ok(false);
+            }
         }
         match self.total {
+            _ if self.here == 0 => Err(LoadError::Failed(format!("{name} is empty."))),
             Some(total) if total != self.here => Err(LoadError::Failed(format!(
                 "{name} ended after {} of {total} bytes.",
                 self.here
             ))),
-            _ => Ok(()),
+            _ => Ok(true),
         }
     }
 
@@ -141,8 +160,10 @@ pub(super) async fn of_disk(
     let mut download = Download::new(&name, Some(file.size() as u64))?;
     let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
         progress(at + u64::from(chunk.length()), total);
+        true
     };
-    download.read(&file.stream(), signal, &mut each).await?;
+    let stream = file.stream();
+    download.read(&stream, None, signal, &mut each).await?;
     Ok(download.whole())
 }
 
@@ -158,8 +179,15 @@ pub(super) async fn request(
     signal: &AbortSignal,
 ) -> Result<(Response, ResponseInfo), LoadError> {
     let cannot = |error: JsValue| {
-        let why = format!("{url} cannot be fetched: {}.", message_of(&error));
-        load_error(signal, &why)
+        let why = match message_of(&error) {
+            _ if !scope.navigator().on_line() => "this device is offline".to_owned(),
+            // All that a browser says of these.
+            why if error.is_instance_of::<js_sys::TypeError>() => format!(
+                "either no host answers there, or it does not let other sites read its files, by CORS ({why})"
+            ),
+            why => why,
+        };
+        load_error(signal, &format!("{url} cannot be fetched: {why}."))
     };
     let init = RequestInit::new();
     init.set_signal(Some(signal));
@@ -171,8 +199,14 @@ pub(super) async fn request(
         headers.set("Range", &range).map_err(cannot)?;
         init.set_headers(&headers);
     }
-    let answer = JsFuture::from(scope.fetch_with_str_and_init(url, &init)).await;
-    let response: Response = answer.map_err(cannot)?.unchecked_into();
+    let asked = scope.fetch_with_str_and_init(url, &init);
+    let answer = within(scope, ANSWER_S, &asked).await.map_err(cannot)?;
+    let answer = answer.ok_or_else(|| {
+        let why =
+            format!("{url} cannot be fetched: its host has not answered for {ANSWER_S} seconds.");
+        load_error(signal, &why)
+    });
+    let response: Response = answer?.unchecked_into();
     let headers = response.headers();
     let answer = ResponseInfo::new(response.status(), |name| headers.get(name).ok().flatten());
     Ok((response, answer))
@@ -203,6 +237,15 @@ pub(super) fn beside(url: &str, name: &str) -> Option<String> {
     let path = url.split(['?', '#']).next()?;
     path.rsplit_once('/')
         .map(|(folder, _)| format!("{folder}/{name}"))
+}
+
+/// Why the browser does not open a file of its storage, in words.
+pub(super) fn storage_message_of(error: &JsValue) -> String {
+    let name = Reflect::get(error, &"name".into()).ok();
+    match name.and_then(|name| name.as_string()).as_deref() {
+        Some("NoModificationAllowedError") => "another page has this file open".to_owned(),
+        _ => message_of(error),
+    }
 }
 
 fn load_error(signal: &AbortSignal, why: &str) -> LoadError {

@@ -59,12 +59,24 @@ impl Transfer<'_> {
             });
         }
         let (response, answer, before) = self.ask_for_rest(reuse, info).await?;
-        let info = FileInfo {
+        let info = self.info(before, answer);
+        if let Some(fetched) = self.fetch(stored, info, before, &response).await? {
+            return Ok(fetched);
+        }
+        // The host has another version than the one that is stored.
+        let (response, answer) = request(self.scope, self.url, 0, self.signal).await?;
+        let info = self.info(0, answer);
+        let fetched = self.fetch(stored, info, 0, &response).await?;
+        fetched.ok_or(LoadError::Stopped)
+    }
+
+    /// The properties of a file whose bytes from `before` on are in an answer.
+    fn info(&self, before: u64, answer: ResponseInfo) -> FileInfo {
+        FileInfo {
             url: self.url.to_owned(),
             total: answer.length.map(|left| before + left),
             mark: answer.mark,
-        };
-        self.fetch(stored, info, before, &response).await
+        }
     }
 
     /// The host's answer, and the number of stored bytes before its first one.
@@ -73,10 +85,10 @@ impl Transfer<'_> {
         reuse: Reuse,
         info: Option<FileInfo>,
     ) -> Result<(Response, ResponseInfo, u64), LoadError> {
-        if let (Reuse::Part(here), Some(info)) = (reuse, info) {
-            let (response, answer) = request(self.scope, self.url, here, self.signal).await?;
-            if info.is_continued_by(here, &answer) {
-                return Ok((response, answer, here));
+        if let (Reuse::Part(from), Some(info)) = (reuse, info) {
+            let (response, answer) = request(self.scope, self.url, from, self.signal).await?;
+            if info.is_continued_by(from, &answer) {
+                return Ok((response, answer, from));
             }
             // A host without ranges sends the whole file.
             if answer.status == 200 {
@@ -88,14 +100,15 @@ impl Transfer<'_> {
     }
 
     /// Brings a file into memory and into the storage at once, after `before` bytes of it that are
-    /// stored.
+    /// stored. Stored bytes behind them are compared with those that come; `None` where they differ,
+    /// so that two versions are never joined.
     async fn fetch(
         &mut self,
         stored: &StoredFile,
         mut info: FileInfo,
         before: u64,
         response: &Response,
-    ) -> Result<Fetched, LoadError> {
+    ) -> Result<Option<Fetched>, LoadError> {
         let stream = body(self.url, response)?;
         let mut download = Download::new(self.url, info.total)?;
         if before > 0 {
@@ -108,15 +121,24 @@ impl Transfer<'_> {
             _ => Ok(()),
         };
         let mut refused = begun.err();
+        let known = if before > 0 { stored.size() } else { 0 };
         let progress = &mut *self.progress;
         let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
+            if at < known && !stored.holds(at, known, chunk) {
+                return false;
+            }
             if refused.is_none() {
                 refused = stored.write(at, chunk).err();
             }
             progress(at + u64::from(chunk.length()), total);
+            true
         };
-        let read = download.read(&stream, self.signal, &mut each).await;
-        if let (Ok(()), None, None) = (&read, &info.total, &refused) {
+        let host = Some(self.scope);
+        let read = download.read(&stream, host, self.signal, &mut each).await;
+        if let Ok(false) = read {
+            return Ok(None);
+        }
+        if let (Ok(_), None, None) = (&read, &info.total, &refused) {
             // A compressed file has a known length only now.
             info.total = Some(download.here());
             refused = stored.set_info(&info).err();
@@ -131,10 +153,10 @@ impl Transfer<'_> {
             Some(why) => Storage::Refused(message_of(why)),
             None => Storage::Stored { before },
         };
-        Ok(Fetched {
+        Ok(Some(Fetched {
             bytes: download.whole(),
             storage,
-        })
+        }))
     }
 
     fn unreadable(&self, error: &JsValue) -> LoadError {

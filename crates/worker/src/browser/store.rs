@@ -126,6 +126,14 @@ impl StoredFile {
         self.bytes.read(0, place)
     }
 
+    /// Returns whether the first of these bytes are stored at an offset, as many of them as lie
+    /// before the offset `end`.
+    pub(super) fn holds(&self, at: u64, end: u64, bytes: &Uint8Array) -> bool {
+        let count = u64::from(bytes.length()).min(end.saturating_sub(at));
+        let mut own = vec![0; count as usize];
+        self.bytes.read(at, &mut own).is_ok() && own == bytes.slice(0, count as u32).to_vec()
+    }
+
     /// Writes bytes at an offset.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use wasm_bindgen::JsValue;
 use web_sys::{AbortSignal, DedicatedWorkerGlobalScope};
 use worker::model::protocol::Storage;
 
-use super::fetch::{Download, beside, body, message_of, request};
+use super::fetch::{Download, beside, body, request, storage_message_of};
 use super::models::LoadError;
 
 /// The bytes of a file, and their place on the device.
@@ -63,11 +63,13 @@ impl Transfer<'_> {
         let progress = &mut *self.progress;
         let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
             progress(at + u64::from(chunk.length()), total);
+            true
         };
-        download.read(&stream, self.signal, &mut each).await?;
+        let host = Some(self.scope);
+        download.read(&stream, host, self.signal, &mut each).await?;
         Ok(Fetched {
             bytes: download.whole(),
-            storage: Storage::Refused(message_of(refused)),
+            storage: Storage::Refused(storage_message_of(refused)),
         })
     }
 }

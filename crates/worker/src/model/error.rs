@@ -29,6 +29,14 @@ pub enum ModelError {
         /// Its beginning, as text.
         found: String,
     },
+    /// A page where a file was expected.
+    #[error(
+        "{name} is a web page, and not the file that it may describe. On Hugging Face the address of a file has /resolve/ where its page has /blob/."
+    )]
+    WebPage {
+        /// Its address, or the file's name.
+        name: String,
+    },
     /// A file that is needed beside the weights is not there.
     #[error(
         "{file} needs {needed} beside it: give both files at once, or put them in one folder of the host."

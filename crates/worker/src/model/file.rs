@@ -20,6 +20,17 @@ pub fn kept_bytes(name: &str, file_bytes: u64) -> u64 {
     }
 }
 
+/// Returns whether a file that starts with these bytes is a web page, which a host sends in place of
+/// a file that it describes or does not have.
+pub fn is_web_page(start: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(start);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    ["<!doctype html", "<html"].iter().any(|begin| {
+        text.get(..begin.len())
+            .is_some_and(|found| found.eq_ignore_ascii_case(begin))
+    })
+}
+
 /// The index of the weights among files of these names; all others lie beside them.
 ///
 /// # Errors
@@ -66,6 +77,27 @@ pub fn beside(weights: &[u8]) -> &'static [&'static [&'static str]] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn web_pages_are_known_by_their_beginning() {
+        for page in [
+            "<!DOCTYPE html>",
+            "\n  <!doctype HTML lang=en>",
+            "\u{feff}<html><head>",
+        ] {
+            assert!(is_web_page(page.as_bytes()), "{page}");
+        }
+        for file in [
+            &b"GGUF"[..],
+            b"{\"a\":1}",
+            b"<unk>",
+            b"",
+            b"\xff\xfe<",
+            b"<!doc",
+        ] {
+            assert!(!is_web_page(file), "{file:?}");
+        }
+    }
 
     #[test]
     fn types_that_are_brought_into_another_take_more_memory() {
