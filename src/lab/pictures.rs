@@ -11,6 +11,7 @@ use worker::model::protocol::{self, AttentionPosition, ModelInfo, ModelRequest};
 use super::answers::SeenPicture;
 use super::inside::{share, shares_of, which};
 use super::session::Lab;
+use super::text::bounded;
 use crate::browser::picture;
 use crate::widgets::{Concept, Domain, Grid, Palette, PatchGrid, PictureBox, legend};
 
@@ -114,7 +115,7 @@ fn classes(seen: &SeenPicture) -> AnyView {
     }
     let rows = seen.classes.iter().map(|(class, candidate)| {
         let from = format!("probabilities[{class}]");
-        view! { {share(candidate.text.clone(), candidate.probability, from)} }
+        view! { {share(bounded(&candidate.text), candidate.probability, from)} }
     });
     view! {
         <div class="panel lab-classes">

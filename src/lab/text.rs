@@ -244,11 +244,23 @@ fn tokens(text: TextSignals) -> AnyView {
     view! { {move || any.get().then(strip)} }.into_any()
 }
 
+/// The most characters of a text from a file that are shown: a file may hold any.
+const LONGEST: usize = 120;
+
 /// A token's text with signs for its line breaks and lone spaces.
 pub(super) fn visible(token: &str) -> String {
+    let token = bounded(token);
     match token.chars().all(|c| c == ' ') {
         true => "\u{2423}".repeat(token.len()),
         false => token.replace('\n', "\u{21b5}"),
+    }
+}
+
+/// The beginning of a text from a file, with three dots where that is not all of it.
+pub(super) fn bounded(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}\u{2026}", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -287,5 +299,8 @@ mod tests {
     fn what_cannot_be_seen_gets_a_sign() {
         assert_eq!(visible(" a\n"), " a\u{21b5}");
         assert_eq!(visible("  "), "\u{2423}\u{2423}");
+        let long = visible(&"\u{e4}".repeat(20_000));
+        assert!(long.chars().count() == LONGEST + 1 && long.ends_with('\u{2026}'));
+        assert_eq!(bounded("tench"), "tench");
     }
 }

@@ -9,7 +9,7 @@ use super::open::open_form;
 use super::pictures::pictures_panel;
 use super::sentences::sentences_panel;
 use super::session::{Lab, OpenModel};
-use super::text::text_panel;
+use super::text::{bounded, text_panel};
 use crate::browser::storage::megabytes;
 
 /// The lab.
@@ -40,7 +40,7 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
         count => format!("{count} threads"),
     };
     let facts = [
-        ("Model", model.name.clone()),
+        ("Model", bounded(&model.name)),
         ("Kind", loaded.kind.clone()),
         (
             "Format",
