@@ -307,7 +307,7 @@ fn a_tensor_that_nothing_read_is_refused() {
     assert_eq!(all.len(), biases.len());
     // Under the names of GGUF, known here or not.
     for name in [
-        "blk.0.ffn_up.bias",
+        "blk.0.attn_norm.bias",
         "blk.0.attn_q_norm.weight",
         "mm.0.weight",
     ] {
