@@ -8,7 +8,8 @@ use std::task::Poll;
 use leptos::html::Button;
 use leptos::prelude::*;
 use worker::build::{Build, Purpose};
-use worker::model::file::{LARGEST, kept_bytes};
+use worker::model::file::{LARGEST, kept_bytes, kept_form};
+use worker::model::packing::Packing;
 use worker::model::protocol::{ModelEvent, ModelRequest};
 
 use super::session::{Lab, STOPPED, failed};
@@ -103,12 +104,12 @@ async fn size_while(
     }
 }
 
-/// Bytes of weights that this device reads in a second. Measured in a worker of its own, whose
-/// memory is given back.
-async fn bandwidth() -> Result<f64, String> {
+/// Bytes of weights of a form that this device reads in a second. Measured in a worker of its own,
+/// whose memory is given back.
+async fn bandwidth(form: Packing) -> Result<f64, String> {
     let (build, threads) = choose(Purpose::Lab, None, None)?;
     let worker = ModelWorker::start(Purpose::Lab, build, threads)?;
-    worker.send(ModelRequest::MeasureBandwidth);
+    worker.send(ModelRequest::MeasureBandwidth(form));
     loop {
         match worker.next_event().await {
             WorkerEvent::Model(_, ModelEvent::Bandwidth(bandwidth)) => return Ok(bandwidth),
@@ -142,7 +143,7 @@ pub(super) async fn confirm(
         }
     };
     if let Some((bytes, _)) = asks {
-        let bandwidth = bandwidth().await?;
+        let bandwidth = bandwidth(kept_form(name)).await?;
         // The reader may have given up, or left the page.
         if lab.has(worker) {
             lab.show(String::new(), None);

@@ -61,8 +61,8 @@ impl Endpoint for Models {
                 let why = "This engine only measures models.".to_owned();
                 self.tell(id, ModelEvent::Failed(why));
             }
-            ModelRequest::MeasureBandwidth => {
-                let bandwidth = bandwidth::bytes_per_s(|| self.now_ms());
+            ModelRequest::MeasureBandwidth(form) => {
+                let bandwidth = bandwidth::bytes_per_s(form, || self.now_ms());
                 self.tell(id, ModelEvent::Bandwidth(bandwidth));
             }
             ModelRequest::Write(asked) => self.start(id, |host| host.write(id, asked)),

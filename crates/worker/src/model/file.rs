@@ -1,6 +1,7 @@
 //! Names of the files of a model: the weights, and the files that a host may have beside them.
 
 use super::error::ModelError;
+use super::packing::Packing;
 
 /// Bytes of the largest file that is read: no piece of memory is larger than 2 GiB, and the model
 /// needs memory beside it.
@@ -17,6 +18,20 @@ pub fn kept_bytes(name: &str, file_bytes: u64) -> u64 {
         file_bytes
     } else {
         2 * file_bytes
+    }
+}
+
+/// The form in which most matrices of a file are kept while the model runs, by the file's name: as
+/// they are where a fast product knows them, otherwise as [`kept_bytes`] says.
+pub fn kept_form(name: &str) -> Packing {
+    let name = name.to_lowercase();
+    let has = |kinds: &[&str]| kinds.iter().any(|kind| name.contains(kind));
+    if has(&["q4_0"]) {
+        Packing::Q4_0
+    } else if has(&["f32", "f16", ".bin", ".safetensors"]) {
+        Packing::F32
+    } else {
+        Packing::Q8_0
     }
 }
 
@@ -109,6 +124,15 @@ mod tests {
             ("model.safetensors", 200),
         ] {
             assert_eq!(kept_bytes(name, 100), bytes, "{name}");
+        }
+        for (name, form) in [
+            ("model-q8_0.gguf", Packing::Q8_0),
+            ("model.Q4_0.gguf", Packing::Q4_0),
+            ("model-Q4_K_M.gguf", Packing::Q8_0),
+            ("model-BF16.gguf", Packing::F32),
+            ("stories.bin", Packing::F32),
+        ] {
+            assert_eq!(kept_form(name), form, "{name}");
         }
     }
 

@@ -47,8 +47,8 @@ pub enum ModelRequest {
         /// Tokens written one by one.
         new: usize,
     },
-    /// Measures how fast this device reads weights: [`ModelEvent::Bandwidth`].
-    MeasureBandwidth,
+    /// Measures how fast this device reads weights of a form: [`ModelEvent::Bandwidth`].
+    MeasureBandwidth(Packing),
     /// Continues a text: [`ModelEvent::Reading`], [`ModelEvent::Wrote`], [`ModelEvent::Written`].
     Write(WritingRequest),
     /// Compares the vectors of two sentences: [`ModelEvent::Compared`].
