@@ -7,7 +7,7 @@ use cells::lessons::decoder_only::{logit_lens, perplexity, sampling, whole_model
 use cells::lessons::heads::{ablation_sweep, induction, pattern_atlas, rollout};
 use cells::lessons::multi_head::head_gallery;
 use cells::lessons::vit::{class_token_lens, patch_attention};
-use cells::opened::class_heads;
+use cells::opened::{class_heads, window_reach};
 use cells::{CellError, CellSpec, InputValue, Inputs};
 use leptos::html::Section;
 use leptos::prelude::*;
@@ -18,6 +18,7 @@ use worker::protocol::{pack, unpack};
 
 use super::class_heads as class_heads_view;
 use super::session::{Lab, OpenModel};
+use super::windows;
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::{layout, run};
 use crate::cells::lessons as views;
@@ -53,6 +54,8 @@ enum Takes {
     Pictures,
     /// Those of them that have classes.
     Classifiers,
+    /// Models of pictures that attend within windows.
+    Windows,
 }
 
 impl Takes {
@@ -64,12 +67,14 @@ impl Takes {
             Self::MaskFillers => model.fills,
             Self::Pictures => !model.reads && model.layers > 0,
             Self::Classifiers => Self::Pictures.fits(model) && model.classes > 0,
+            // Their heads have no map over all of the picture.
+            Self::Windows => !model.reads && model.layers == 0,
         }
     }
 }
 
 /// The cells.
-const CELLS: [LabCell; 12] = [
+const CELLS: [LabCell; 13] = [
     LabCell {
         title: "The whole model",
         about: "From your text to the next token: every tensor of every block, and each of its numbers as the sum that it is. The model \
@@ -159,6 +164,13 @@ const CELLS: [LabCell; 12] = [
         spec: &class_heads::OPENED,
         view: class_heads_view::view,
         takes: Takes::Classifiers,
+    },
+    LabCell {
+        title: "Whom a patch reaches",
+        about: "One patch of your picture is changed: the tokens that differ after each block, with windows that shift as the model's                 do, and with the same windows in every block. Click a patch to change it. The model runs four times.",
+        spec: &window_reach::OPENED,
+        view: windows::view,
+        takes: Takes::Windows,
     },
 ];
 

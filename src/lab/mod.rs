@@ -14,6 +14,7 @@ mod session;
 mod stored_files;
 mod text;
 mod view;
+mod windows;
 
 use leptos::prelude::AnyView;
 

@@ -173,7 +173,7 @@ fn inside(lab: Lab, layers: usize, heads: usize) -> AnyView {
             <div class="panel lab-sight">
                 <PatchGrid pixels=pixels patch=patch label="The picture as the model reads it" selected=selected overlay=overlay />
                 {match layers {
-                    0 => view! { <p class="hint">"This model attends within windows that move from layer to layer; they are not drawn here."</p> }.into_any(),
+                    0 => view! { <p class="hint">"This model attends within windows. A cell below shows which tokens a patch reaches through them."</p> }.into_any(),
                     _ => attention(lab, (layer, layers), (head, heads), selected, overlay.into()),
                 }}
             </div>

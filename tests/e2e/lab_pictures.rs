@@ -1,11 +1,16 @@
 //! Cells of the lessons on a Vision Transformer that the reader has opened, on the reader's picture.
 
+use engine::formula::Formula;
+use engine::model::swin::Config;
+use engine::parameters::{Memory, Parameters};
+use engine::quant::Type;
 use fantoccini::Locator;
 use serde_json::json;
+use tools::safetensors::write_parameters;
 
 use super::axe::violations_of_page;
 use super::browser::{Browser, Look, with_browser};
-use super::lab::{choose, choose_in, shared, sideways, start, text, wait_open};
+use super::lab::{choose, choose_in, made, shared, sideways, start, text, wait_open};
 use super::reader::click;
 use super::site;
 use browser_harness::Habits;
@@ -227,5 +232,88 @@ fn the_sites_own_vit_computes_the_cells_too() {
             json!(0),
             "the page scrolls sideways"
         );
+    });
+}
+
+/// A Swin V2 of two stages with random weights, its configuration in the file itself.
+fn small_swin() -> std::path::PathBuf {
+    let config = Config {
+        width: 8,
+        depths: vec![2, 2],
+        heads: vec![2, 2],
+        window: 8,
+        trained_windows: Vec::new(),
+        patch: 4,
+        image: 128,
+        classes: 3,
+        inner_ratio: 2,
+        norm_eps: 1e-5,
+    };
+    let mut formula = Formula::new(1, config.shapes());
+    let mut memory = Memory::default();
+    for name in formula.names() {
+        let tensor = formula.read(&name).expect("a tensor");
+        memory.insert(name, tensor);
+    }
+    let description = json!({
+        "model_type": "swinv2", "embed_dim": 8, "depths": [2, 2], "num_heads": [2, 2], "window_size": 8, "patch_size": 4,
+        "image_size": 128, "mlp_ratio": 2.0, "layer_norm_eps": 1e-5, "hidden_act": "gelu", "num_labels": 3,
+        "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5],
+    });
+    let metadata = [("config".to_owned(), description.to_string())];
+    let weights = write_parameters(&metadata, &memory, Type::F32).expect("a file");
+    made("swin.safetensors", &weights)
+}
+
+/// Whom a patch reaches through the windows of an opened Swin V2: chosen on the picture, block by block.
+#[test]
+fn an_opened_swin_shows_whom_a_patch_reaches() {
+    let weights = small_swin();
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        start(browser, &server, Look::DESK_LIGHT).await;
+        choose(browser, &[&weights, &config]).await;
+        wait_open(browser).await;
+        click(browser, Locator::XPath("//button[.='Coffee']")).await;
+        browser
+            .wait_for("the cells", "return !!document.querySelector('.lab-cells')")
+            .await;
+        open_cell(browser, "Whom a patch reaches").await;
+        ready(browser, "lab-swin-windows").await;
+        let now = async |kind: &str| -> u32 {
+            let number = format!("#lab-swin-windows [data-from^='{kind}.now']");
+            let found = text(browser, &number).await;
+            found.parse().unwrap_or_else(|_| panic!("{kind}: {found}"))
+        };
+        // The corner: its window of 8 x 8 tokens, and with the shift 12 x 12.
+        assert_eq!((now("fixed").await, now("shifted").await), (64, 144));
+        let picture = "#lab-swin-windows .patch-grid canvas";
+        click(browser, Locator::Css(picture)).await;
+        // The middle touches four windows, but a patch belongs to one.
+        let middle = "return document.querySelector(\"#lab-swin-windows [data-from^='chosen']\").textContent !== '0'
+            && document.getElementById('lab-swin-windows').dataset.state === 'ready'";
+        browser.wait_for("the patch in the middle", middle).await;
+        assert_eq!((now("fixed").await, now("shifted").await), (64, 256));
+        // The last block: the second stage has a quarter of the tokens.
+        let last = "const slider = document.querySelector('#lab-swin-windows input[type=range]');
+            slider.value = slider.max;
+            slider.dispatchEvent(new Event('input', { bubbles: true }))";
+        browser.script(last, &[]).await;
+        let stage = "return document.querySelector(\"#lab-swin-windows [data-from^='stage.now']\")?.textContent === '2'";
+        browser.wait_for("the second stage", stage).await;
+        ready(browser, "lab-swin-windows").await;
+        assert!(now("fixed").await < now("shifted").await);
+        for look in [Look::DESK_DARK, Look::PHONE_LIGHT] {
+            browser.look(look).await;
+            super::browser::pause(300).await;
+            assert_eq!(
+                sideways(browser).await,
+                json!(0),
+                "the page scrolls sideways"
+            );
+            let found = violations_of_page(browser).await;
+            assert!(found.is_empty(), "{found:#?}");
+        }
+        browser.picture("lab-swin-windows").await;
     });
 }

@@ -3,6 +3,7 @@
 //! only opened models have is in this folder.
 
 pub mod class_heads;
+pub mod window_reach;
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use crate::model_cache::ModelCache;
 use crate::picture_model::OpenedPicture;
 use crate::spec::{CellSpec, Job};
 use crate::text_model::{Reader, SentenceModel, TextModel};
+use window_reach::OpenedWindows;
 
 /// The answer of a cell about decoders where the open model is none.
 const NO_DECODER: &str = "This cell computes with a model that continues a text, such as a GPT-2 or a Llama. The open model is an encoder.";
@@ -32,13 +34,21 @@ const NO_READER: &str =
 const NO_PICTURES: &str =
     "This cell computes with a model that reads pictures. The open model reads text.";
 
+/// The answer of a cell about heads that attend to all of a picture where the open model has windows.
+const WINDOWS: &str = "This cell looks at heads that attend to all of the picture. The open model attends within windows.";
+
+/// The answer of a cell about windows where the open model has none.
+const NO_WINDOWS: &str = "This cell computes with a model that attends within windows, such as a Swin V2. The open model attends to all of the picture.";
+
 /// A model that the reader has opened.
 #[derive(Clone)]
 pub enum Model {
     /// One that reads text.
     Text(Reader),
-    /// One that reads pictures, with the picture that it read last.
+    /// One whose heads attend to all of a picture, with the picture that it read last.
     Picture(Arc<OpenedPicture>),
+    /// One that attends within windows, with the picture that it read last.
+    Windows(Arc<OpenedWindows>),
 }
 
 impl From<Reader> for Model {
@@ -53,6 +63,12 @@ impl From<Arc<OpenedPicture>> for Model {
     }
 }
 
+impl From<Arc<OpenedWindows>> for Model {
+    fn from(windows: Arc<OpenedWindows>) -> Self {
+        Self::Windows(windows)
+    }
+}
+
 /// A function that starts the job of a cell with a model of the type `M`.
 type StartWith<M> = fn(&Inputs, M) -> Result<Box<dyn Job>, CellError>;
 
@@ -64,12 +80,14 @@ enum Start {
     Encoder(StartWith<Arc<dyn SentenceModel>>),
     /// Takes a decoder or an encoder.
     Reader(StartWith<Reader>),
-    /// Takes a model of pictures.
+    /// Takes a model whose heads attend to all of a picture.
     Picture(StartWith<Arc<OpenedPicture>>),
+    /// Takes a model that attends within windows.
+    Windows(StartWith<Arc<OpenedWindows>>),
 }
 
 /// The cells. Not for the page, which has the descriptions and not the code that computes.
-const ALL: [(&CellSpec, Start); 12] = [
+const ALL: [(&CellSpec, Start); 13] = [
     (
         &whole_model::OPENED,
         Start::Decoder(whole_model::start_opened),
@@ -100,6 +118,10 @@ const ALL: [(&CellSpec, Start); 12] = [
         &class_heads::OPENED,
         Start::Picture(class_heads::start_opened),
     ),
+    (
+        &window_reach::OPENED,
+        Start::Windows(window_reach::start_opened),
+    ),
 ];
 
 /// The job of a cell with a model: the kept one of that cell where it can be continued to these
@@ -124,8 +146,11 @@ pub fn begin(
     let refused = |why: &str| Err(CellError::Mismatch(why.to_owned()));
     let reader = match (start, model.into()) {
         (Start::Picture(start), Model::Picture(opened)) => return start(inputs, opened),
-        (Start::Picture(_), Model::Text(_)) => return refused(NO_PICTURES),
-        (_, Model::Picture(_)) => return refused(NO_READER),
+        (Start::Windows(start), Model::Windows(opened)) => return start(inputs, opened),
+        (Start::Picture(_), Model::Windows(_)) => return refused(WINDOWS),
+        (Start::Windows(_), Model::Picture(_)) => return refused(NO_WINDOWS),
+        (Start::Picture(_) | Start::Windows(_), Model::Text(_)) => return refused(NO_PICTURES),
+        (_, Model::Picture(_) | Model::Windows(_)) => return refused(NO_READER),
         (_, Model::Text(reader)) => reader,
     };
     match (start, reader) {
@@ -133,7 +158,7 @@ pub fn begin(
         (Start::Encoder(start), Reader::Encoder(model)) => start(inputs, model),
         (Start::Reader(start), model) => start(inputs, model),
         (Start::Encoder(_), Reader::Decoder(_)) => refused(NO_ENCODER),
-        (_, Reader::Encoder(_)) | (Start::Picture(_), _) => refused(NO_DECODER),
+        (_, Reader::Encoder(_)) | (Start::Picture(_) | Start::Windows(_), _) => refused(NO_DECODER),
     }
 }
 

@@ -10,12 +10,14 @@ use std::sync::Arc;
 
 use cells::lessons::vit::{class_token_lens, patch_attention};
 use cells::model_cache::ModelCache;
+use cells::opened::window_reach::{self, OpenedWindows};
 use cells::opened::{self, class_heads};
 use cells::picture_model::OpenedPicture;
 use cells::text_model::{OpenedSentence, Reader};
 use cells::{CellError, CellSpec, Computation, InputValue, Inputs, Progress, jobs};
 use engine::formula::{Formula, image};
 use engine::model::dinov2::{self, Dinov2};
+use engine::model::swin;
 use engine::model::vit::{Config, Pooling, Vit};
 use engine::model::{bert, bert::Bert};
 use engine::open::{Files, Labels, OpenedModel};
@@ -32,11 +34,14 @@ fn defaults(spec: &CellSpec) -> Inputs {
 }
 
 /// The result of a cell on an opened model and its picture, and the number of slices that it took.
-fn computed(
+fn computed<M>(
     spec: &CellSpec,
     inputs: &Inputs,
-    opened: &Arc<OpenedPicture>,
-) -> Result<(Computation, usize), CellError> {
+    opened: &Arc<M>,
+) -> Result<(Computation, usize), CellError>
+where
+    Arc<M>: Into<opened::Model>,
+{
     let mut job = opened::start(spec.name, inputs, Arc::clone(opened))?;
     for slices in 1.. {
         if let Progress::Done(computation) = job.advance()? {
@@ -393,6 +398,84 @@ fn a_sweep_over_heads_is_what_the_engine_gives_without_each() {
     assert_eq!(c.words("answers").len(), 6);
 }
 
+/// Two stages of two blocks: 16 x 16 tokens with windows of 4 x 4, then 8 x 8 tokens.
+fn small_windows() -> Arc<OpenedWindows> {
+    let config = swin::Config {
+        width: 8,
+        depths: vec![2, 2],
+        heads: vec![2, 2],
+        window: 4,
+        trained_windows: Vec::new(),
+        patch: 2,
+        image: 32,
+        classes: 3,
+        inner_ratio: 2,
+        norm_eps: 1e-5,
+    };
+    let model = explain::small_swin::small_swin(&config, 7).unwrap();
+    Arc::new(OpenedWindows::new(Arc::new(model), image(32, 0)))
+}
+
+fn reached(opened: &Arc<OpenedWindows>, chosen: usize, blocks: usize) -> (Computation, usize) {
+    let inputs = defaults(&window_reach::OPENED)
+        .with("chosen", InputValue::Number(chosen as f64))
+        .with("blocks", InputValue::Number(blocks as f64));
+    computed(&window_reach::OPENED, &inputs, opened).unwrap()
+}
+
+/// A window of the second stage covers four of the first, so even windows that stay pass something on;
+/// within a stage not one bit leaves them.
+#[test]
+fn a_patch_reaches_its_window_and_through_the_shift_its_neighbours() {
+    let opened = small_windows();
+    // Row 3, column 3: the last patch of the first window.
+    let (c, slices) = reached(&opened, 51, 2);
+    assert_eq!(slices, 5, "four passes, then the result");
+    let counts = |name: &str| -> Vec<f64> {
+        let tensor = c.tensor(&format!("{name}.count")).unwrap();
+        tensor.values.iter().copied().collect()
+    };
+    assert_eq!(counts("tokens"), [256.0, 256.0, 256.0, 64.0, 64.0]);
+    assert_eq!(counts("fixed"), [1.0, 16.0, 16.0, 16.0, 16.0]);
+    // Rows and columns 0 to 5; merged, 0 to 2, all in the first window of the second stage, whose
+    // shift reaches row and column 5.
+    assert_eq!(counts("shifted"), [1.0, 16.0, 36.0, 16.0, 36.0]);
+    assert_eq!(
+        (c.at("stage.now", &[]), c.at("token.pixels", &[])),
+        (Some(1.0), Some(2.0))
+    );
+    assert_eq!(
+        (c.at("window", &[]), c.at("shift", &[])),
+        (Some(4.0), Some(2.0))
+    );
+    for row in 0..16 {
+        for column in 0..16 {
+            let at = |name: &str| c.at(&format!("{name}.changed"), &[row, column]).unwrap() > 0.0;
+            assert_eq!(at("fixed"), row < 4 && column < 4, "{row}, {column}");
+            assert_eq!(at("shifted"), row < 6 && column < 6, "{row}, {column}");
+        }
+    }
+    // The same patch after another block: nothing is run again.
+    let (c, slices) = reached(&opened, 51, 3);
+    assert_eq!(slices, 1);
+    assert_eq!(c.tensor("shifted.changed").unwrap().shape(), [8, 8]);
+    assert_eq!(
+        (
+            c.at("stage.now", &[]),
+            c.at("token.pixels", &[]),
+            c.at("own", &[])
+        ),
+        (Some(2.0), Some(4.0), Some(9.0))
+    );
+    // Beyond the last block, and beyond the last patch.
+    let (c, slices) = reached(&opened, 60_000, 40);
+    assert_eq!(slices, 5);
+    assert_eq!(
+        (c.at("blocks", &[]), c.at("chosen", &[])),
+        (Some(4.0), Some(255.0))
+    );
+}
+
 #[test]
 fn a_model_of_another_kind_is_refused_in_plain_words() {
     let why = |cell: &str, inputs: &Inputs, model: opened::Model| {
@@ -405,8 +488,18 @@ fn a_model_of_another_kind_is_refused_in_plain_words() {
         None,
     ));
     let text = &cells::lessons::decoder_only::logit_lens::SPEC;
+    let windows = &window_reach::OPENED;
+    let found = why(
+        windows.name,
+        &defaults(windows),
+        Arc::clone(&picture).into(),
+    );
+    assert!(found.contains("attends to all of the picture"), "{found}");
     let found = why(text.name, &defaults(text), picture.into());
     assert!(found.contains("a model that reads text"), "{found}");
+    let heads = &class_heads::OPENED;
+    let found = why(heads.name, &defaults(heads), small_windows().into());
+    assert!(found.contains("attends within windows"), "{found}");
     let config = bert::Config {
         vocabulary: 10,
         width: 12,

@@ -1,9 +1,6 @@
 //! The models that a worker runs, and their configurations.
 
-use std::rc::Rc;
 use std::sync::Arc;
-
-use cells::picture_model::PictureModel;
 
 use engine::EngineError;
 use engine::model::bert::{self, Bert};
@@ -41,7 +38,7 @@ pub enum AnyModel {
     /// Classifies a picture.
     Picture(Arc<Vit>),
     /// Classifies a picture through windows.
-    Windows(Rc<Swin>),
+    Windows(Arc<Swin>),
     /// Reads a picture and has no classes.
     Features(Arc<Dinov2>),
 }
@@ -81,22 +78,13 @@ impl From<open::OpenedModel> for AnyModel {
             open::OpenedModel::Llama(model) => Self::Text(Arc::new(model)),
             open::OpenedModel::Bert(model) => Self::Sentence(Arc::new(model)),
             open::OpenedModel::Vit(model) => Self::Picture(Arc::new(model)),
-            open::OpenedModel::Swin(model) => Self::Windows(Rc::new(model)),
+            open::OpenedModel::Swin(model) => Self::Windows(Arc::new(model)),
             open::OpenedModel::Dinov2(model) => Self::Features(Arc::new(model)),
         }
     }
 }
 
 impl AnyModel {
-    /// The model as cells about pictures take it; `None` where it reads text, or looks through windows.
-    pub fn looks_at_all(&self) -> Option<Arc<dyn PictureModel>> {
-        match self {
-            Self::Picture(model) => Some(Arc::clone(model) as Arc<dyn PictureModel>),
-            Self::Features(model) => Some(Arc::clone(model) as Arc<dyn PictureModel>),
-            Self::Text(_) | Self::Sentence(_) | Self::Windows(_) => None,
-        }
-    }
-
     /// Number of its classes of pictures; 0 where it has none.
     pub fn classes(&self) -> usize {
         match self {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use cells::opened::Model;
+use cells::opened::window_reach::OpenedWindows;
 use cells::picture_model::OpenedPicture;
 use engine::open::{Labels, Preparation, top};
 use engine::picture::from_rgb8;
@@ -15,8 +17,8 @@ const CLASSES: usize = 10;
 
 /// A prepared picture, with its attention weights once they were asked for.
 pub(super) struct ClassifiedImage {
-    /// The model and the picture as cells take them; none where the model looks through windows.
-    opened: Option<Arc<OpenedPicture>>,
+    /// The model and the picture as cells take them.
+    opened: Model,
 }
 
 impl ClassifiedImage {
@@ -29,9 +31,10 @@ impl ClassifiedImage {
         (preparation, labels): (&Preparation, Option<&Arc<Labels>>),
         picture: &Picture,
     ) -> Result<(Self, Seen), ModelError> {
-        let (patch, before) = model.patches().ok_or_else(|| ModelError::OtherKind {
+        let not_text = || ModelError::OtherKind {
             kind: "text".to_owned(),
-        })?;
+        };
+        let (patch, before) = model.patches().ok_or_else(not_text)?;
         let image = from_rgb8(&picture.rgb, picture.width, picture.height)?;
         let image = preparation.apply(image.view())?;
         let logits = model.see(image.view(), None)?;
@@ -60,15 +63,24 @@ impl ClassifiedImage {
             classes: named.collect(),
             elapsed_ms: 0.0,
         };
-        let opened = model.looks_at_all().map(|model| {
-            let labels = labels.map(Arc::clone);
-            Arc::new(OpenedPicture::new(model, image, labels))
-        });
+        let labels = labels.map(Arc::clone);
+        let opened = match model {
+            AnyModel::Picture(model) => {
+                Arc::new(OpenedPicture::new(Arc::clone(model) as _, image, labels)).into()
+            }
+            AnyModel::Features(model) => {
+                Arc::new(OpenedPicture::new(Arc::clone(model) as _, image, labels)).into()
+            }
+            AnyModel::Windows(model) => {
+                Arc::new(OpenedWindows::new(Arc::clone(model), image)).into()
+            }
+            AnyModel::Text(_) | AnyModel::Sentence(_) => return Err(not_text()),
+        };
         Ok((Self { opened }, seen))
     }
 
-    /// The model and the picture as cells take them; `None` where the model looks through windows.
-    pub(super) fn opened(&self) -> Option<Arc<OpenedPicture>> {
+    /// The model and the picture as cells take them.
+    pub(super) fn opened(&self) -> Model {
         self.opened.clone()
     }
 
@@ -80,7 +92,9 @@ impl ClassifiedImage {
     /// When there is no such token, layer or head, or the weights are too many to be kept.
     pub(super) fn attend(&self, place: AttentionPosition) -> Result<Vec<f32>, ModelError> {
         let unknown = || ModelError::UnknownPosition { place };
-        let opened = self.opened.as_ref().ok_or_else(unknown)?;
+        let Model::Picture(opened) = &self.opened else {
+            return Err(unknown());
+        };
         let found = opened.attention().map_err(ModelError::Cell)?;
         let layer = found.weights.outer_iter().nth(place.layer);
         let head = layer

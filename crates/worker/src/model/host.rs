@@ -105,9 +105,6 @@ impl Source {
 /// The answer to a cell before a picture was chosen.
 const NO_PICTURE: &str = "The open model reads pictures: choose one first.";
 
-/// The answer to a cell about pictures, where the model attends within windows.
-const WINDOWS: &str = "This cell looks at heads that attend to all of the picture. The open model attends within windows.";
-
 /// A request of several steps.
 enum Work {
     Run(Box<Run>),
@@ -400,8 +397,7 @@ impl ModelHost {
             AnyModel::Picture(_) | AnyModel::Windows(_) | AnyModel::Features(_) => {
                 let refused = |why: &str| CellError::Mismatch(why.to_owned());
                 let picture = self.picture.as_ref().ok_or_else(|| refused(NO_PICTURE))?;
-                let opened = picture.opened().ok_or_else(|| refused(WINDOWS))?;
-                Ok(opened.into())
+                Ok(picture.opened())
             }
         }
     }
