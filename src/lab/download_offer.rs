@@ -130,6 +130,7 @@ pub(super) async fn confirm(
     worker: &Rc<ModelWorker>,
     name: &str,
     url: &str,
+    packing: Option<Packing>,
 ) -> Result<(Build, usize), String> {
     let stored = storage::list().await;
     let stored = stored.iter().find(|file| file.url == url);
@@ -143,7 +144,7 @@ pub(super) async fn confirm(
         }
     };
     if let Some((bytes, _)) = asks {
-        let bandwidth = bandwidth(kept_form(name)).await?;
+        let bandwidth = bandwidth(packing.unwrap_or_else(|| kept_form(name))).await?;
         // The reader may have given up, or left the page.
         if lab.has(worker) {
             lab.show(String::new(), None);

@@ -369,10 +369,19 @@ async fn session(lab: Lab, asked: OpenRequest, opening: u32) {
 /// The message after the reader has stopped the opening.
 pub(super) const STOPPED: &str = "Stopped. Nothing was opened.";
 
+/// Parts of browsers' messages, and of our own, that say that a file of the engine did not come.
+const LOADING: [&str; 5] = [
+    "fetch",
+    "could not be loaded",
+    "imported module",
+    "Importing a module",
+    "HTTP status",
+];
+
 /// The message after the worker has failed.
 pub(super) fn failed(why: &str) -> String {
     let why = why.trim_end_matches('.');
-    if why.contains("fetch") {
+    if LOADING.iter().any(|part| why.contains(part)) {
         // A host that has only part of the site, or this page is older than its files.
         return format!(
             "A part of this site could not be loaded ({why}). A newer version may be out: load this page again."
@@ -390,7 +399,7 @@ async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: OpenRequest) -> Result<
     };
     let (mut build, mut threads) = (Build::Simd128, 1);
     if let Origin::Url(url) = &asked.origin {
-        (build, threads) = confirm(lab, worker, &asked.name, url).await?;
+        (build, threads) = confirm(lab, worker, &asked.name, url, asked.packing).await?;
     }
     let load = ModelRequest::Load {
         origin: asked.origin,
@@ -445,5 +454,28 @@ async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: OpenRequest) -> Result<
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::failed;
+
+    #[test]
+    fn a_file_that_did_not_come_is_not_a_lack_of_memory() {
+        for why in [
+            "Uncaught TypeError: Failed to fetch.",
+            "its file could not be loaded",
+            "Uncaught (in promise) TypeError: Failed to fetch dynamically imported module: a.js",
+            "TypeError: Importing a module script failed.",
+            "TypeError: Failed to execute 'compile' on 'WebAssembly': HTTP status code is not ok",
+        ] {
+            let words = failed(why);
+            assert!(
+                words.contains("load this page again") && !words.contains("memory"),
+                "{words}"
+            );
+        }
+        assert!(failed("RuntimeError: unreachable").contains("fit into memory"));
     }
 }

@@ -73,7 +73,7 @@ impl FileHost {
         *self.shared.cut.lock().expect("no reader panicked") = Some(bytes);
     }
 
-    /// Puts another file in the place of one: it has the same date.
+    /// Replaces a file; its date stays.
     pub(crate) fn replace(&self, path: &str, bytes: Vec<u8>) {
         let mut files = self.shared.files.lock().expect("no reader panicked");
         let found = files.iter_mut().find(|(name, _)| *name == path);

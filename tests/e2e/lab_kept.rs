@@ -1,6 +1,9 @@
 //! What the lab fetches is kept: a download that breaks off goes on where it was, and what is here
 //! is not fetched again.
 
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
 use fantoccini::Locator;
 use serde_json::json;
 
@@ -12,6 +15,15 @@ use super::site;
 use browser_harness::Habits;
 
 const MODEL: &str = "/models/story.gguf";
+
+/// How long the page waits for a host to say how large a file is.
+const SIZE_LIMIT: Duration = Duration::from_secs(10);
+
+/// A port on which nobody listens.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("its number").port()
+}
 
 /// Opens an address; says yes where the lab asks, and gives what it asked.
 async fn open_url(browser: &Browser, url: &str) -> String {
@@ -229,7 +241,7 @@ fn what_is_too_large_or_not_there_is_named() {
 }
 
 #[test]
-fn two_versions_of_a_file_are_never_joined() {
+fn a_version_that_differs_where_it_is_compared_is_fetched_whole() {
     let Some(model) = shared("stories260K/stories260K-f32.gguf") else {
         return;
     };
@@ -247,6 +259,16 @@ fn two_versions_of_a_file_are_never_joined() {
         host.cut_next(whole / 2);
         open_url(browser, &url).await;
         assert!(error(browser).await.contains("What came is kept"));
+        host.take_sent();
+        // A host that answers with a page for a while takes nothing away.
+        host.replace(
+            MODEL,
+            b"<!doctype html><title>Come back later</title>".to_vec(),
+        );
+        open_url(browser, &url).await;
+        assert!(error(browser).await.contains("is a web page"));
+        let size = text(browser, ".lab-kept-size").await;
+        assert!(size.contains(" of "), "the part is still stored: {size}");
         host.take_sent();
         host.replace(MODEL, other);
         open_url(browser, &url).await;
@@ -279,7 +301,7 @@ fn two_versions_of_a_file_are_never_joined() {
 }
 
 #[test]
-fn pages_empty_files_and_silent_hosts_are_named_and_nothing_of_them_is_kept() {
+fn pages_empty_files_and_silent_hosts_are_named_and_not_stored() {
     let page = b"\n<!DOCTYPE html><html><title>A model</title></html>".to_vec();
     let host = FileHost::start(vec![("/page.gguf", page), ("/empty.gguf", Vec::new())]);
     let server = site::serve(Habits::ROOT);
@@ -288,9 +310,8 @@ fn pages_empty_files_and_silent_hosts_are_named_and_nothing_of_them_is_kept() {
         for (url, words) in [
             (host.url("/page.gguf"), "is a web page"),
             (host.url("/empty.gguf"), "is empty"),
-            // Port 9 is that of a service which nobody runs.
             (
-                "http://127.0.0.1:9/a.gguf".to_owned(),
+                format!("http://127.0.0.1:{}/a.gguf", free_port()),
                 "either no host answers there",
             ),
         ] {
@@ -307,8 +328,10 @@ fn pages_empty_files_and_silent_hosts_are_named_and_nothing_of_them_is_kept() {
                 "return document.querySelector('.lab').textContent.includes('Starting the engine')",
             )
             .await;
+        let asked = Instant::now();
         click(browser, Locator::XPath("//button[.='Stop']")).await;
         assert!(error(browser).await.contains("Nothing was opened"));
+        assert!(asked.elapsed() < SIZE_LIMIT, "it waited for the host");
         // And where the reader waits, so does the page, but not for ever.
         click(browser, Locator::XPath("//button[.='Fetch and open']")).await;
         browser

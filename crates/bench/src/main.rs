@@ -33,6 +33,8 @@ enum BenchError {
     NoResult(String),
     #[error("the development server: {0}")]
     Serve(#[from] devserver::ServeError),
+    #[error("this system does not say what its processor can do")]
+    UnknownProcessor,
     #[error("this processor ({name}) cannot run that: it lacks {lacks}")]
     Processor { name: String, lacks: String },
     #[error("a measurement stopped")]
@@ -86,7 +88,11 @@ fn run() -> Result<ExitCode, BenchError> {
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(cpu) = options.cpu {
-        let lacks = cpu.lacks(&cpu::of_this_machine("flags"));
+        let flags = cpu::of_this_machine("flags");
+        if flags.is_empty() {
+            return Err(BenchError::UnknownProcessor);
+        }
+        let lacks = cpu.lacks(&flags);
         if !lacks.is_empty() {
             return Err(BenchError::Processor {
                 name: cpu::of_this_machine("model name"),

@@ -69,7 +69,7 @@ fn in_browser(url: &str, cpu: Option<Cpu>) -> Result<String, BenchError> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let argument = cpu.and_then(Cpu::argument);
+        let argument = cpu.map(Cpu::argument);
         let more: Vec<&str> = argument.iter().map(String::as_str).collect();
         let chromium = Chromium::start_with(Logs::None, &more).await?;
         let client = chromium.client();

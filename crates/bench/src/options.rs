@@ -95,6 +95,9 @@ impl Options {
                 other => return Err(other.unexpected()),
             }
         }
+        if read.cpu.is_some() && (read.edits || read.pages || read.lighthouse || read.saves) {
+            return Err("--cpu is for the list of models".into());
+        }
         Ok(read)
     }
 
@@ -148,6 +151,7 @@ mod tests {
             &["--beside", "0"],
             &["--beside", "9"],
             &["--cpu", "avx9"],
+            &["--cpu", "avx2", "--edits"],
         ] {
             assert_eq!(count(wrong), None);
         }

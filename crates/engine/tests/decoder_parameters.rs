@@ -110,6 +110,7 @@ fn sizes_are_read_from_each_formats_names() {
         );
     }
     let scaled = |key: &str| match key {
+        "rope_type.llama3" => Some(1.0),
         "rope_scaling.factor" => Some(32.0),
         "rope_scaling.low_freq_factor" => Some(1.0),
         "rope_scaling.high_freq_factor" => Some(4.0),
@@ -124,6 +125,14 @@ fn sizes_are_read_from_each_formats_names() {
         original_context: 8192,
     };
     assert_eq!(config.rope.scaling, expected);
+    // The entries of another kind do not count.
+    let default = |key: &str| match key {
+        "rope_type.llama3" => None,
+        "rope_type.default" => Some(1.0),
+        _ => scaled(key),
+    };
+    let config = llama::Config::from_keys(&default, Pairing::Halves).unwrap();
+    assert_eq!(config.rope.scaling, Scaling::None);
     let linear = |key: &str| {
         if key == "rope.scaling.factor" {
             Some(2.0)

@@ -304,6 +304,7 @@ fn rotary_positions_groups_gates_and_experts() {
             },
             experts,
             windows: Vec::new(),
+            mlp_bias: true,
         };
         let (ids, lengths) = ([3, 1, 4, 1, 5, 2, 6], [4, 3]);
         let answers = [1, 4, 1, 5, 2, 6, 0].map(Some);

@@ -43,6 +43,7 @@ fn config() -> Config {
         },
         experts: None,
         windows: Vec::new(),
+        mlp_bias: true,
     }
 }
 

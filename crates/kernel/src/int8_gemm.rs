@@ -12,7 +12,7 @@
 //! tiles:
 //!
 //! ```text
-//! prepared panel, block after block      | STEPS x 32 bytes of weights | 32 bytes of parts | 8 scales, f32 |
+//! prepared panel, block after block      | STEPS x 32 bytes of weights | 32 bytes of partial sums to start from | 8 scales, f32 |
 //! prepared tile of n tokens, likewise    | STEPS x n x 4 bytes of activations        | n scales, f32 |
 //! ```
 
@@ -26,7 +26,7 @@ pub(crate) const STEP_WEIGHTS: usize = 32;
 /// Bytes of activations that one step reads, of one token.
 pub(crate) const STEP_TOKEN: usize = 4;
 
-/// Bytes of scales (`f32`) or offsets (`i32`) of eight rows.
+/// Bytes of the scales, or of the partial sums, of eight rows.
 const EIGHT: usize = 32;
 
 /// Bytes of the scale of one token in one block.
@@ -69,7 +69,7 @@ pub(crate) trait Rows {
 /// As [`Rows`].
 pub(crate) trait Steps: Rows {
     /// Sums of a block while its steps are added, 32 bytes.
-    type Parts: Copy;
+    type PartialSums: Copy;
     /// The weights of one step, of eight rows.
     type Weights: Copy;
 
@@ -82,17 +82,21 @@ pub(crate) trait Steps: Rows {
 
     /// Writes 32 activations at `from` as `STEPS` · `STEP_TOKEN` bytes to `to`.
     unsafe fn prepare_token(from: *const i8, to: *mut u8);
-    /// The parts at `from`.
-    unsafe fn parts(from: *const i32) -> Self::Parts;
-    /// Writes parts to `to`.
-    unsafe fn store_parts(parts: Self::Parts, to: *mut i32);
+    /// The partial sums at `from`.
+    unsafe fn partial_sums(from: *const i32) -> Self::PartialSums;
+    /// Writes partial sums to `to`.
+    unsafe fn store_partial_sums(parts: Self::PartialSums, to: *mut i32);
     /// `STEP_WEIGHTS` bytes at `from`.
     unsafe fn weights(from: *const u8) -> Self::Weights;
-    /// The updated parts: parts + the products of one step, `STEP_TOKEN` bytes of a token at
+    /// The updated partial sums: parts + the products of one step, `STEP_TOKEN` bytes of a token at
     /// `token`.
-    unsafe fn step(parts: Self::Parts, weights: Self::Weights, token: *const u8) -> Self::Parts;
+    unsafe fn step(
+        parts: Self::PartialSums,
+        weights: Self::Weights,
+        token: *const u8,
+    ) -> Self::PartialSums;
     /// The sums of a block whose steps are all added.
-    unsafe fn whole(parts: Self::Parts) -> Self::Sums;
+    unsafe fn whole(parts: Self::PartialSums) -> Self::Sums;
 }
 
 /// The form in which steps read weights of one type, Q8_0 or else Q4_0.
@@ -101,8 +105,8 @@ pub(crate) trait Steps: Rows {
 /// As [`Rows`].
 pub(crate) trait Prepare<const Q8: bool>: Steps {
     /// Writes eight rows of a block, 256 bytes of Q8_0 or 128 of Q4_0 at `from`, as `STEPS` ·
-    /// `STEP_WEIGHTS` bytes to `to`. Returns the parts to start from.
-    unsafe fn prepare(from: *const u8, to: *mut u8) -> Self::Parts;
+    /// `STEP_WEIGHTS` bytes to `to`. Returns the partial sums to start from.
+    unsafe fn prepare(from: *const u8, to: *mut u8) -> Self::PartialSums;
 }
 
 /// The products with one token, and the steps for many.
@@ -282,7 +286,7 @@ unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool>(
     }
 }
 
-/// Expands a panel: block by block its steps, the parts to start from, and the scales.
+/// Expands a panel: block by block its steps, the partial sums to start from, and the scales.
 ///
 /// # Safety
 /// The machine has the instruction set, the weights are of the type that `Q8` says, the panel
@@ -300,7 +304,7 @@ unsafe fn prepare_panel<E: Prepare<Q8>, const Q8: bool>(
         for _ in 0..weights.blocks {
             let parts = E::prepare(from.cast(), to);
             to = to.add(E::STEPS * STEP_WEIGHTS);
-            E::store_parts(parts, to.cast());
+            E::store_partial_sums(parts, to.cast());
             let scales = E::halves(from.add(chunks - 1).cast());
             E::store(scales, to.add(EIGHT).cast());
             to = to.add(2 * EIGHT);
@@ -363,7 +367,7 @@ unsafe fn tile<E: Steps, const N: usize>(
         let mut totals = [E::zero(); N];
         for _ in 0..blocks {
             let behind = weights.add(E::STEPS * STEP_WEIGHTS);
-            let mut parts = [E::parts(behind.cast()); N];
+            let mut parts = [E::partial_sums(behind.cast()); N];
             for _ in 0..steps {
                 let eight = E::weights(weights);
                 for n in 0..N {

@@ -254,15 +254,15 @@ impl<const BIAS: i8> Int8Kernel for RelaxedInt8<BIAS> {
 }
 
 impl<const BIAS: i8> Steps for RelaxedInt8<BIAS> {
-    type Parts = Pair;
+    type PartialSums = Pair;
     type Weights = Pair;
 
     const TILE: usize = 4;
     const STEPS: usize = 8;
 
     same! { Simd128Int8:
-        parts(from: *const i32) -> Pair;
-        store_parts(parts: Pair, to: *mut i32) -> ();
+        partial_sums(from: *const i32) -> Pair;
+        store_partial_sums(parts: Pair, to: *mut i32) -> ();
         weights(from: *const u8) -> Pair;
         whole(parts: Pair) -> Pair;
     }
@@ -345,12 +345,12 @@ macro_rules! relaxed_rows {
 
 relaxed_rows!(RelaxedWide, RelaxedPairs, RelaxedWideAndPairs);
 
-/// The steps of [`Simd128Int8`] for weights of one byte.
+/// The steps of [`Simd128Int8`], and its preparation of Q8_0.
 macro_rules! wide_steps {
     ($($kernel:ty),*) => {
         $(
             impl Steps for $kernel {
-                type Parts = Pair;
+                type PartialSums = Pair;
                 type Weights = Pair;
 
                 const TILE: usize = Simd128Int8::TILE;
@@ -358,8 +358,8 @@ macro_rules! wide_steps {
 
                 same! { Simd128Int8:
                     prepare_token(from: *const i8, to: *mut u8) -> ();
-                    parts(from: *const i32) -> Pair;
-                    store_parts(parts: Pair, to: *mut i32) -> ();
+                    partial_sums(from: *const i32) -> Pair;
+                    store_partial_sums(parts: Pair, to: *mut i32) -> ();
                     weights(from: *const u8) -> Pair;
                     step(parts: Pair, weights: Pair, token: *const u8) -> Pair;
                     whole(parts: Pair) -> Pair;
@@ -434,7 +434,7 @@ impl Int8Kernel for RelaxedWideAndPairs {
 }
 
 impl Steps for RelaxedPairs {
-    type Parts = Pair;
+    type PartialSums = Pair;
     type Weights = Pair;
 
     const TILE: usize = 4;
@@ -442,8 +442,8 @@ impl Steps for RelaxedPairs {
 
     same! { RelaxedInt8::<BIAS>:
         prepare_token(from: *const i8, to: *mut u8) -> ();
-        parts(from: *const i32) -> Pair;
-        store_parts(parts: Pair, to: *mut i32) -> ();
+        partial_sums(from: *const i32) -> Pair;
+        store_partial_sums(parts: Pair, to: *mut i32) -> ();
         weights(from: *const u8) -> Pair;
     }
 

@@ -182,7 +182,7 @@ impl Int8Kernel for Simd128Int8 {
 }
 
 impl Steps for Simd128Int8 {
-    type Parts = Pair;
+    type PartialSums = Pair;
     type Weights = Pair;
 
     const TILE: usize = 4;
@@ -200,13 +200,13 @@ impl Steps for Simd128Int8 {
     }
 
     #[inline(always)]
-    unsafe fn parts(from: *const i32) -> Pair {
+    unsafe fn partial_sums(from: *const i32) -> Pair {
         // SAFETY: the caller vouches for 32 readable bytes.
         unsafe { (v128_load(from.cast()), v128_load(from.add(4).cast())) }
     }
 
     #[inline(always)]
-    unsafe fn store_parts(parts: Pair, to: *mut i32) {
+    unsafe fn store_partial_sums(parts: Pair, to: *mut i32) {
         // SAFETY: the caller vouches for 32 writable bytes.
         unsafe {
             v128_store(to.cast(), parts.0);

@@ -193,7 +193,7 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
 }
 
 impl<D: Dot> Steps for X86Int8<D> {
-    type Parts = __m256i;
+    type PartialSums = __m256i;
     type Weights = __m256i;
 
     const TILE: usize = 8;
@@ -209,13 +209,13 @@ impl<D: Dot> Steps for X86Int8<D> {
     }
 
     #[inline(always)]
-    unsafe fn parts(from: *const i32) -> __m256i {
+    unsafe fn partial_sums(from: *const i32) -> __m256i {
         // SAFETY: the caller vouches for AVX and for eight readable numbers.
         unsafe { _mm256_loadu_si256(from.cast()) }
     }
 
     #[inline(always)]
-    unsafe fn store_parts(parts: __m256i, to: *mut i32) {
+    unsafe fn store_partial_sums(parts: __m256i, to: *mut i32) {
         // SAFETY: the caller vouches for AVX and for eight writable numbers.
         unsafe { _mm256_storeu_si256(to.cast(), parts) }
     }

@@ -1,10 +1,12 @@
 """Logits of small decoders of every architecture and option that a config.json may have, from Hugging Face transformers.
 
-    python tests/golden/engine/make_options.py        (needs torch, transformers, safetensors and numpy; writes options.json beside this file)
+    python tests/golden/engine/make_options.py
 
-Each model is saved as transformers saves it and filled by the formula of `reference/make_reference.py`, its matrices eight times as
-large, so that its attention is not flat; then it is read again from those files and computes in float64. What is stored: its config.json, the names
-and shapes of its file, ids and logits. `crates/engine/tests/options.rs` builds the same files and compares.
+(needs torch, transformers, safetensors and numpy; writes options.json beside this file). Each model
+is saved as transformers saves it and filled by the formula of `reference/make_reference.py`, its
+matrices eight times as large, so that its attention is not flat; then it is read again from those
+files and computes in float64. What is stored: its config.json, the names and shapes of its file, ids
+and logits. `crates/engine/tests/options.rs` builds the same files and compares.
 """
 
 import json
@@ -59,7 +61,14 @@ def qwen2(**options):
     return hf.Qwen2ForCausalLM(hf.Qwen2Config(**{**SMALL, "rope_parameters": ROPE, **options}))
 
 
-YARN = dict(rope_type="yarn", factor=4.0, original_max_position_embeddings=8)
+# Eight planes, of which the ramp has several between its ends.
+YARN = dict(rope_type="yarn", factor=4.0, original_max_position_embeddings=64)
+
+
+def yarn(**options):
+    return llama(head_dim=16, rope_parameters={**ROPE, **YARN, **options})
+
+
 CASES = {
     "gpt2": lambda: hf.GPT2LMHeadModel(hf.GPT2Config(**GPT2)),
     "llama": lambda: rope(),
@@ -70,10 +79,12 @@ CASES = {
     "llama, linear": lambda: rope(rope_type="linear", factor=4.0),
     "llama, dynamic": lambda: rope(rope_type="dynamic", factor=4.0),
     "llama, llama3": lambda: rope(rope_type="llama3", factor=4.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=16),
-    "llama, yarn": lambda: rope(**YARN),
-    "llama, yarn, betas": lambda: rope(**YARN, beta_fast=2.0, beta_slow=0.5, truncate=False),
-    "llama, yarn, mscale": lambda: rope(**YARN, mscale=1.0, mscale_all_dim=0.5),
-    "llama, yarn, attention_factor": lambda: rope(**YARN, attention_factor=1.5),
+    "llama, yarn": lambda: yarn(),
+    "llama, yarn, betas": lambda: yarn(beta_fast=8.0, beta_slow=2.0),
+    "llama, yarn, betas, not truncated": lambda: yarn(beta_fast=8.0, beta_slow=2.0, truncate=False),
+    "llama, yarn, a ramp without length": lambda: yarn(original_max_position_embeddings=6),
+    "llama, yarn, mscale": lambda: yarn(mscale=1.0, mscale_all_dim=0.5),
+    "llama, yarn, attention_factor": lambda: yarn(attention_factor=1.5),
     "llama, longrope, short text": lambda: rope(**LONG, factor=2.0, original_max_position_embeddings=16),
     "llama, longrope, long text": lambda: rope(**LONG, original_max_position_embeddings=8),
     "llama, longrope, attention_factor": lambda: rope(**LONG, attention_factor=1.25, original_max_position_embeddings=8),

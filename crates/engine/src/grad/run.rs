@@ -179,7 +179,8 @@ impl Compute for Tape {
             let found = format!("a cache of {} tokens", cache.len());
             return Err(EngineError::shape("training", "whole texts", found));
         }
-        if let Some(window) = layer.window {
+        let is_longer = |window: &usize| lengths.iter().any(|length| length > window);
+        if let Some(window) = layer.window.filter(is_longer) {
             let found = format!("a window of {window} tokens");
             return Err(EngineError::shape(
                 "training",

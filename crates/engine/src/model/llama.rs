@@ -50,12 +50,19 @@ enum LlamaMlp {
 impl LlamaMlp {
     fn load(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<Self> {
         let (c, f) = (config.width, config.inner);
+        let layer =
+            |source: &mut dyn Parameters, name: &str, inputs: usize, outputs: usize| match config
+                .mlp_bias
+            {
+                true => biased(source, name, inputs, outputs),
+                false => Projection::load(source, name, inputs, outputs, false),
+            };
         let swiglu =
             |source: &mut dyn Parameters, [gate, up, down]: [String; 3]| -> Result<SwiGlu> {
                 Ok(SwiGlu {
-                    gate: biased(source, &gate, c, f)?,
-                    up: biased(source, &up, c, f)?,
-                    down: biased(source, &down, f, c)?,
+                    gate: layer(source, &gate, c, f)?,
+                    up: layer(source, &up, c, f)?,
+                    down: layer(source, &down, f, c)?,
                 })
             };
         let Some((count, top_k)) = config.experts else {

@@ -34,6 +34,8 @@ pub struct Config {
     /// For each layer the number of tokens that a token attends to, itself and those before it;
     /// `None`, and in layers beyond the list, for all. Empty in most models.
     pub windows: Vec<Option<usize>>,
+    /// True where biases of MLPs are computed if the source has them.
+    pub mlp_bias: bool,
 }
 
 impl Config {
@@ -42,11 +44,11 @@ impl Config {
     /// Hugging Face's, neighbours in GGUF's `llama`.
     ///
     /// Entries of `rope_scaling` or `rope_parameters` in a `config.json` are asked for as
-    /// `rope_scaling.factor` and so on, those of lists as `rope_scaling.long_factor.0`. With
-    /// `low_freq_factor` the scaling is Llama 3's, with `long_factor.0` LongRoPE; whether it is
-    /// YaRN or NTK by length (`dynamic`) is asked for as `rope_type.yarn` and `rope_type.dynamic`,
-    /// since a text is no number; else it is linear. The window of layer n is asked for as
-    /// `windows.n`.
+    /// `rope_scaling.factor` and so on, those of lists as `rope_scaling.long_factor.0`. The kind of
+    /// scaling, which is no number, is asked for as `rope_type.yarn` and so on; where no kind is
+    /// known (GGUF, reference files) a factor scales linearly. The window of layer n is asked for
+    /// as `windows.n`, and `mlp_bias` of 0 forbids biases of MLPs, which otherwise are taken where
+    /// the source has them.
     ///
     /// # Errors
     /// When a size is missing or not a whole number in range, or sizes do not divide.
@@ -76,7 +78,12 @@ impl Config {
         ])?;
         let width_of_rope =
             optional(&["rotary_width", "rope.dimension_count"])?.unwrap_or(head_width);
-        let bases = ["rope_theta", "rope_parameters.rope_theta", "rope.freq_base"];
+        let bases = [
+            "rope_scaling.rope_theta",
+            "rope_parameters.rope_theta",
+            "rope_theta",
+            "rope.freq_base",
+        ];
         let mut config = Self {
             vocabulary: size(&["vocabulary", "vocab_size"])?,
             width,
@@ -100,6 +107,7 @@ impl Config {
             },
             experts: experts.map(|count| (count, chosen.unwrap_or(2))),
             windows: Vec::new(),
+            mlp_bias: lookup("mlp_bias") != Some(0.0),
         };
         config.check()?;
         let window = |n| lookup(&format!("windows.{n}")).map(|size| size as usize);
@@ -190,7 +198,18 @@ impl Config {
                 chosen,
             ));
         }
-        self.rope.angular(0).map(|_| ())
+        if self.windows.contains(&Some(0)) || self.windows.len() > self.layers {
+            let found = format!("{:?}", self.windows);
+            return Err(EngineError::value(
+                "llama",
+                "windows",
+                "at least 1 token, for each layer at most one",
+                found,
+            ));
+        }
+        // Of a short text and of a long one.
+        self.rope.angular(0)?;
+        self.rope.angular(usize::MAX).map(|_| ())
     }
 }
 
@@ -205,21 +224,27 @@ fn scaling(lookup: Lookup<'_>, planes: usize) -> Result<Scaling> {
     let missing = |part: &'static str| EngineError::value("llama", part, "given", "none");
     let context = ["context", "max_position_embeddings", "context_length"];
     let original = || {
-        let part = "original_max_position_embeddings";
-        match lookup(part).or_else(|| found(part)) {
-            Some(length) => Ok(length as usize),
+        let names = [
+            "original_max_position_embeddings",
+            "rope_scaling.original_max_position_embeddings",
+            "rope_parameters.original_max_position_embeddings",
+        ];
+        match config::optional("llama", lookup, &names)? {
+            Some(length) => Ok(length),
             None => config::size("llama", lookup, &context),
         }
     };
+    let is = |kind: &str| lookup(&format!("rope_type.{kind}")).is_some();
     // How many times longer texts may be than before stretching.
     let stretch = || Ok(config::size("llama", lookup, &context)? as f32 / original()? as f32);
-    if lookup("rope_type.dynamic").is_some() {
-        // The base grows with a text once it is longer than the context, which it never is here.
+    if is("default") || is("dynamic") {
+        // NTK scaling changes the base for texts longer than the context, which are refused here.
         return Ok(Scaling::None);
     }
-    if found("long_factor.0").is_some() {
+    if is("longrope") {
+        // One more than the planes, so that a list that is too long is refused.
         let list = |name: &str| -> Vec<f32> {
-            (0..planes)
+            (0..=planes)
                 .map_while(|n| number(&format!("{name}.{n}")))
                 .collect()
         };
@@ -236,7 +261,7 @@ fn scaling(lookup: Lookup<'_>, planes: usize) -> Result<Scaling> {
             attention: number("attention_factor").unwrap_or(usual),
         });
     }
-    if lookup("rope_type.yarn").is_some() {
+    if is("yarn") {
         let factor = number("factor").map_or_else(stretch, Ok)?;
         let share = |weight: f32| match factor > 1.0 {
             true => 0.1 * weight * math::ln(factor) + 1.0,
@@ -260,7 +285,7 @@ fn scaling(lookup: Lookup<'_>, planes: usize) -> Result<Scaling> {
     let Some(factor) = number("factor").or_else(|| of_gguf().map(|n| n as f32)) else {
         return Ok(Scaling::None);
     };
-    let Some(low) = number("low_freq_factor") else {
+    let Some(low) = number("low_freq_factor").filter(|_| is("llama3")) else {
         return Ok(Scaling::Linear { factor });
     };
     Ok(Scaling::Llama3 {

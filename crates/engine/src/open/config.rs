@@ -102,8 +102,19 @@ impl ConfigFile {
     /// have it; the kind of scaling of rotary positions and the windows of layers have names of
     /// their own (see [`llama::Config::from_keys`]).
     fn lookup(&self, name: &str) -> Option<f64> {
+        // Of two descriptions of rotary positions one counts, as a whole.
+        if let Some((entry @ ("rope_scaling" | "rope_parameters"), _)) = name.split_once('.')
+            && !std::ptr::eq(&self.config[entry], supported::rope(&self.config))
+        {
+            return None;
+        }
         self.number(name).or_else(|| match name.split_once('.') {
             None if name == "num_labels" => Some(self.config["id2label"].as_object()?.len() as f64),
+            // The defaults of transformers' configurations.
+            None if name == "rms_norm_eps" && self.kind() != "mixtral" => Some(1e-6),
+            None if name == "rope_theta" && self.kind() == "mixtral" => Some(1e6),
+            // Of the Llamas only Llama itself has biases in its MLP, where it says so.
+            None if name == "mlp_bias" => Some(0.0),
             Some(("rope_type", kind)) => {
                 (supported::rope_type(&self.config) == Some(kind)).then_some(1.0)
             }

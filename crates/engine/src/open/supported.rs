@@ -63,7 +63,7 @@ pub(super) fn check(config: &Value, kind: &str) -> Result<(), OpenError> {
     }
     if matches!(kind, "llama" | "mistral" | "mixtral" | "qwen2") {
         for name in ["rope_scaling", "rope_parameters"] {
-            check_rope(name, &config[name])?;
+            check_rope(name, &config[name], config)?;
         }
         check_window(config, kind)?;
     }
@@ -79,8 +79,19 @@ fn expect(option: &str, found: &Value, known: &[&str]) -> Result<(), OpenError> 
     Err(refuse(format!("{option} of {}", known.join(" or ")), found))
 }
 
+/// Numbers that describe YaRN, each of which may be absent.
+const YARN: [&str; 7] = [
+    "factor",
+    "beta_fast",
+    "beta_slow",
+    "mscale",
+    "mscale_all_dim",
+    "attention_factor",
+    "original_max_position_embeddings",
+];
+
 /// Refuses a scaling of rotary positions that is not computed here.
-fn check_rope(name: &str, rope: &Value) -> Result<(), OpenError> {
+fn check_rope(name: &str, rope: &Value, config: &Value) -> Result<(), OpenError> {
     let Some(all) = rope.as_object() else {
         return expect(name, rope, &["an object"]);
     };
@@ -120,9 +131,19 @@ fn check_rope(name: &str, rope: &Value) -> Result<(), OpenError> {
         Some("longrope") => ["long_factor", "short_factor"]
             .into_iter()
             .try_for_each(|part| match rope[part].as_array() {
-                Some(list) if list.iter().all(Value::is_number) => Ok(()),
+                Some(list) if !list.is_empty() && list.iter().all(Value::is_number) => Ok(()),
                 _ => Err(refuse(format!("{name}.{part}, numbers"), &rope[part])),
             }),
+        Some("yarn") => {
+            let given = YARN.iter().filter(|part| !rope[**part].is_null());
+            given.copied().try_for_each(needs)?;
+            // Without a factor the first length says by how much positions are stretched.
+            let original = "original_max_position_embeddings";
+            match rope["factor"].is_null() && config[original].is_null() {
+                true => needs(original),
+                false => Ok(()),
+            }
+        }
         Some("llama3") => ["factor", "low_freq_factor", "high_freq_factor"]
             .into_iter()
             .try_for_each(needs),
@@ -130,34 +151,45 @@ fn check_rope(name: &str, rope: &Value) -> Result<(), OpenError> {
     }
 }
 
-/// The kind of scaling of rotary positions.
+/// The description of rotary positions: the older entry where it is there and not empty, as
+/// transformers chooses.
+pub(super) fn rope(config: &Value) -> &Value {
+    match config["rope_scaling"].as_object() {
+        Some(all) if !all.is_empty() => &config["rope_scaling"],
+        _ => &config["rope_parameters"],
+    }
+}
+
+/// The kind of scaling of rotary positions; `None` where the configuration does not describe them.
 pub(super) fn rope_type(config: &Value) -> Option<&str> {
-    ["rope_scaling", "rope_parameters"]
-        .into_iter()
-        .find_map(|name| {
-            let rope = &config[name];
-            rope["rope_type"].as_str().or_else(|| rope["type"].as_str())
-        })
+    let rope = rope(config);
+    rope.as_object()?;
+    let name = rope["rope_type"].as_str().or_else(|| rope["type"].as_str());
+    Some(name.unwrap_or("default"))
 }
 
 /// The window of attention in a layer, in tokens, where it is shorter than the longest text.
 pub(super) fn window(config: &Value, kind: &str, layer: usize) -> Option<usize> {
-    // Qwen2 uses its window only with `use_sliding_window`.
-    let is_used = config["use_sliding_window"]
-        .as_bool()
-        .unwrap_or(kind != "qwen2");
-    let window = config["sliding_window"].as_u64().filter(|_| is_used)?;
-    let is_windowed = match config["layer_types"].as_array() {
-        Some(layers) => layers.get(layer)?.as_str() == Some("sliding_attention"),
-        // Qwen2's first layers see everything; the default is that of its configuration.
-        None if kind == "qwen2" => {
-            layer as u64 >= config["max_window_layers"].as_u64().unwrap_or(28)
+    let size = match (kind, config.get("sliding_window")) {
+        // The default of their configurations in transformers.
+        ("mistral" | "qwen2", None) => 4096,
+        (_, size) => size?.as_u64()?,
+    };
+    let layers = config["layer_types"].as_array();
+    let is_windowed = match (kind, layers) {
+        // Qwen2 uses its window only with `use_sliding_window`.
+        ("qwen2", _) if config["use_sliding_window"] != true => false,
+        ("qwen2" | "mistral", Some(layers)) => {
+            layers.get(layer)?.as_str() == Some("sliding_attention")
         }
-        None => true,
+        // Qwen2's first layers see everything; the default is that of its configuration.
+        ("qwen2", None) => layer as u64 >= config["max_window_layers"].as_u64().unwrap_or(28),
+        // Mixtral reads no list of layers. What a Llama would do is not defined: it is refused.
+        _ => true,
     };
     let positions = config["max_position_embeddings"].as_u64();
-    let is_shorter = positions.is_none_or(|positions| window < positions);
-    (is_windowed && is_shorter).then_some(usize::try_from(window).ok()?)
+    let is_shorter = positions.is_none_or(|positions| size < positions);
+    (is_windowed && is_shorter).then_some(usize::try_from(size).ok()?)
 }
 
 /// Refuses windows of attention that are not computed here.
@@ -168,6 +200,13 @@ fn check_window(config: &Value, kind: &str) -> Result<(), OpenError> {
     if let Some(other) = layers.and_then(|layers| layers.iter().find(|layer| !known(layer))) {
         let expected = "layer_types of full_attention or sliding_attention";
         return Err(refuse(expected, other));
+    }
+    let count = config["num_hidden_layers"].as_u64();
+    if let (Some(layers), Some(count)) = (layers, count)
+        && layers.len() as u64 != count
+    {
+        let expected = format!("one of layer_types for each of the {count} layers");
+        return Err(refuse(expected, layers.len()));
     }
     match &config["sliding_window"] {
         Value::Null => Ok(()),
@@ -204,6 +243,31 @@ mod tests {
                 "qwen2",
                 json!({"rope_scaling": {"rope_type": "longrope", "long_factor": [1.0]}}),
                 "rope_scaling.short_factor",
+            ),
+            (
+                "llama",
+                json!({"rope_scaling": {"rope_type": "longrope", "long_factor": []}}),
+                "rope_scaling.long_factor",
+            ),
+            (
+                "llama",
+                json!({"rope_parameters": {"rope_type": "yarn"}}),
+                "original_max_position_embeddings for \"yarn\"",
+            ),
+            (
+                "llama",
+                json!({"rope_parameters": {"rope_type": "yarn", "factor": 4.0, "beta_fast": "32"}}),
+                "beta_fast for \"yarn\"",
+            ),
+            (
+                "llama",
+                json!({"sliding_window": 4, "layer_types": ["full_attention", "sliding_attention"]}),
+                "no sliding_window in a llama",
+            ),
+            (
+                "qwen2",
+                json!({"num_hidden_layers": 2, "layer_types": ["full_attention"]}),
+                "each of the 2 layers",
             ),
             (
                 "llama",
@@ -327,12 +391,36 @@ mod tests {
         }
     }
     #[test]
+    fn one_entry_describes_rotary_positions() {
+        let both =
+            json!({"rope_scaling": {"factor": 2.0}, "rope_parameters": {"rope_type": "yarn"}});
+        assert_eq!(
+            (rope(&both), rope_type(&both)),
+            (&json!({"factor": 2.0}), Some("default"))
+        );
+        let newer = json!({"rope_scaling": {}, "rope_parameters": {"type": "linear"}});
+        assert_eq!(rope_type(&newer), Some("linear"));
+        assert_eq!(rope_type(&json!({"rope_scaling": null})), None);
+    }
+
+    #[test]
     fn windows_are_those_of_their_layers() {
         let of = |kind, config: Value| [0, 1, 2].map(|layer| window(&config, kind, layer));
         let mistral = json!({"sliding_window": 4, "max_position_embeddings": 32});
         assert_eq!(of("mistral", mistral), [Some(4); 3]);
         let wide = json!({"sliding_window": 32, "max_position_embeddings": 32});
         assert_eq!(of("mistral", wide), [None; 3]);
+        // Mistral has no `use_sliding_window`, and a window of 4,096 where none is named.
+        let ignored = json!({"sliding_window": 4, "use_sliding_window": false});
+        assert_eq!(of("mistral", ignored), [Some(4); 3]);
+        let unnamed = json!({"max_position_embeddings": 32_768});
+        assert_eq!(of("mistral", unnamed.clone()), [Some(4096); 3]);
+        assert_eq!(of("mixtral", unnamed), [None; 3]);
+        let no_window = json!({"sliding_window": null});
+        assert_eq!(of("mistral", no_window), [None; 3]);
+        // Mixtral reads no list.
+        let of_mixtral = json!({"sliding_window": 4, "layer_types": ["full_attention"]});
+        assert_eq!(of("mixtral", of_mixtral), [Some(4); 3]);
         let unused = json!({"sliding_window": 4, "max_window_layers": 0});
         assert_eq!(of("qwen2", unused), [None; 3]);
         let later =

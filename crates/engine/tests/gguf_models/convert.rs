@@ -70,6 +70,7 @@ pub(crate) fn llama_config(pairing: Pairing) -> llama::Config {
         },
         experts: None,
         windows: Vec::new(),
+        mlp_bias: true,
     }
 }
 

@@ -41,6 +41,7 @@ pub(crate) fn llama_config() -> llama::Config {
         },
         experts: None,
         windows: Vec::new(),
+        mlp_bias: true,
     }
 }
 

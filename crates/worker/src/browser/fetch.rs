@@ -13,7 +13,7 @@ use worker::model::file::{LARGEST, is_web_page};
 use worker::model::stored_file::ResponseInfo;
 
 use super::models::LoadError;
-use super::stream::{next_part, within};
+use super::stream::{next_part, with_timeout};
 
 /// Seconds after which a host that does not answer counts as gone.
 const ANSWER_S: i32 = 30;
@@ -89,14 +89,18 @@ impl<'a> Download<'a> {
     ) -> Result<bool, LoadError> {
         let name = self.name;
         let broken = |error: JsValue| {
-            load_error(
-                signal,
-                &format!("{name} broke off: {}.", message_of(&error)),
-            )
+            broken_off(signal, format!("{name} broke off: {}.", message_of(&error)))
         };
         let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
         loop {
-            let part = next_part(&reader, host).await.map_err(broken)?;
+            let part = match next_part(&reader, host).await {
+                Ok(part) => part,
+                Err(error) => {
+                    // A stream that is silent is still open.
+                    let _ = reader.cancel();
+                    return Err(broken(error));
+                }
+            };
             // A file of the disk does not follow the signal.
             if signal.aborted() {
                 return Err(LoadError::Stopped);
@@ -107,10 +111,8 @@ impl<'a> Download<'a> {
             let (at, length) = (self.here as usize, chunk.length() as usize);
             if at == 0 && is_web_page(&chunk.slice(0, START.min(chunk.length())).to_vec()) {
                 let _ = reader.cancel();
-                return Err(ModelError::WebPage {
-                    name: name.to_owned(),
-                }
-                .into());
+                let name = name.to_owned();
+                return Err(ModelError::WebPage { name }.into());
             }
             match Arc::get_mut(&mut self.file).and_then(|file| file.get_mut(at..at + length)) {
                 Some(place) => chunk.copy_to(place),
@@ -125,7 +127,7 @@ impl<'a> Download<'a> {
         }
         match self.total {
             _ if self.here == 0 => Err(LoadError::Failed(format!("{name} is empty."))),
-            Some(total) if total != self.here => Err(LoadError::Failed(format!(
+            Some(total) if total != self.here => Err(LoadError::Broken(format!(
                 "{name} ended after {} of {total} bytes.",
                 self.here
             ))),
@@ -182,12 +184,21 @@ pub(super) async fn request(
         let why = match message_of(&error) {
             _ if !scope.navigator().on_line() => "this device is offline".to_owned(),
             // All that a browser says of these.
-            why if error.is_instance_of::<js_sys::TypeError>() => format!(
-                "either no host answers there, or it does not let other sites read its files, by CORS ({why})"
-            ),
+            why if error.is_instance_of::<js_sys::TypeError>() => {
+                // Its pages cannot be read by other sites, only its files.
+                let is_page = url.contains("huggingface.co/") && url.contains("/blob/");
+                let hint = if is_page {
+                    ". The address of a file has /resolve/ where its page has /blob/"
+                } else {
+                    ""
+                };
+                format!(
+                    "either no host answers there, or the host does not allow other sites to read its files (CORS): {why}{hint}"
+                )
+            }
             why => why,
         };
-        load_error(signal, &format!("{url} cannot be fetched: {why}."))
+        load_error(signal, format!("{url} cannot be fetched: {why}."))
     };
     let init = RequestInit::new();
     init.set_signal(Some(signal));
@@ -200,11 +211,13 @@ pub(super) async fn request(
         init.set_headers(&headers);
     }
     let asked = scope.fetch_with_str_and_init(url, &init);
-    let answer = within(scope, ANSWER_S, &asked).await.map_err(cannot)?;
+    let answer = with_timeout(scope, ANSWER_S, &asked)
+        .await
+        .map_err(cannot)?;
     let answer = answer.ok_or_else(|| {
         let why =
             format!("{url} cannot be fetched: its host has not answered for {ANSWER_S} seconds.");
-        load_error(signal, &why)
+        broken_off(signal, why)
     });
     let response: Response = answer?.unchecked_into();
     let headers = response.headers();
@@ -248,11 +261,20 @@ pub(super) fn storage_message_of(error: &JsValue) -> String {
     }
 }
 
-fn load_error(signal: &AbortSignal, why: &str) -> LoadError {
+fn load_error(signal: &AbortSignal, why: String) -> LoadError {
     if signal.aborted() {
         LoadError::Stopped
     } else {
-        LoadError::Failed(why.to_owned())
+        LoadError::Failed(why)
+    }
+}
+
+/// The error of a host that went away.
+fn broken_off(signal: &AbortSignal, why: String) -> LoadError {
+    if signal.aborted() {
+        LoadError::Stopped
+    } else {
+        LoadError::Broken(why)
     }
 }
 

@@ -42,7 +42,9 @@ impl Endpoint for Models {
                     let event = match models.load(id, origin, packing, files).await {
                         Ok(loaded) => ModelEvent::Loaded(loaded),
                         Err(LoadError::Stopped) => ModelEvent::Stopped,
-                        Err(LoadError::Failed(why)) => ModelEvent::Failed(why),
+                        Err(LoadError::Failed(why) | LoadError::Broken(why)) => {
+                            ModelEvent::Failed(why)
+                        }
                     };
                     models.tell(id, event);
                 });
@@ -244,6 +246,8 @@ pub(super) enum LoadError {
     Stopped,
     /// In words for the reader.
     Failed(String),
+    /// A download began or was promised and did not end, in words for the reader.
+    Broken(String),
 }
 
 impl From<ModelError> for LoadError {

@@ -94,14 +94,18 @@ impl Transfer<'_> {
             if answer.status == 200 {
                 return Ok((response, answer, 0));
             }
+            // The connection is given back.
+            if let Some(body) = response.body() {
+                let _ = body.cancel();
+            }
         }
         let (response, answer) = request(self.scope, self.url, 0, self.signal).await?;
         Ok((response, answer, 0))
     }
 
     /// Brings a file into memory and into the storage at once, after `before` bytes of it that are
-    /// stored. Stored bytes behind them are compared with those that come; `None` where they differ,
-    /// so that two versions are never joined.
+    /// stored. The stored bytes after them are compared with those that come; `None` where they
+    /// differ: the host has another version.
     async fn fetch(
         &mut self,
         stored: &StoredFile,
@@ -116,16 +120,17 @@ impl Transfer<'_> {
                 .fill_start(before, |place| stored.read(place))
                 .map_err(|error| self.unreadable(&error))?;
         }
-        let begun = match before {
-            0 => stored.empty().and_then(|()| stored.set_info(&info)),
-            _ => Ok(()),
-        };
-        let mut refused = begun.err();
+        let (mut begun, mut refused) = (before > 0, None);
         let known = if before > 0 { stored.size() } else { 0 };
         let progress = &mut *self.progress;
         let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
             if at < known && !stored.holds(at, known, chunk) {
                 return false;
+            }
+            // What is stored stays until there is a file to take its place.
+            if !begun {
+                begun = true;
+                refused = stored.empty().and_then(|()| stored.set_info(&info)).err();
             }
             if refused.is_none() {
                 refused = stored.write(at, chunk).err();
@@ -148,7 +153,9 @@ impl Transfer<'_> {
             // opened.
             let _ = stored.empty();
         }
-        read.map_err(|error| with_resume_hint(error, info.total.is_some() && stored.size() > 0))?;
+        read.map_err(|error| {
+            with_resume_hint(error, begun && info.total.is_some() && stored.size() > 0)
+        })?;
         let storage = match &refused {
             Some(why) => Storage::Refused(message_of(why)),
             None => Storage::Stored { before },
@@ -169,7 +176,7 @@ impl Transfer<'_> {
 
 fn with_resume_hint(error: LoadError, is_kept: bool) -> LoadError {
     match error {
-        LoadError::Failed(why) if is_kept => LoadError::Failed(format!(
+        LoadError::Broken(why) if is_kept => LoadError::Broken(format!(
             "{why} What came is kept: open it again, and only the rest is fetched."
         )),
         other => other,

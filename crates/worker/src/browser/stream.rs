@@ -1,4 +1,4 @@
-//! Reading a stream part by part, and waiting no longer than is of use.
+//! Reading a stream part by part, with a limit of time.
 
 use js_sys::{Array, Promise, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
@@ -19,7 +19,7 @@ pub(super) async fn next_part(
 ) -> Result<Option<Uint8Array>, JsValue> {
     let part = match host {
         Some(scope) => {
-            let part = within(scope, SILENCE_S, &reader.read()).await?;
+            let part = with_timeout(scope, SILENCE_S, &reader.read()).await?;
             part.ok_or_else(|| format!("nothing came for {SILENCE_S} seconds"))?
         }
         None => JsFuture::from(reader.read()).await?,
@@ -31,7 +31,7 @@ pub(super) async fn next_part(
 ///
 /// # Errors
 /// The promise's own.
-pub(super) async fn within(
+pub(super) async fn with_timeout(
     scope: &DedicatedWorkerGlobalScope,
     seconds: i32,
     promise: &Promise,

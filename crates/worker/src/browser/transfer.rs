@@ -95,7 +95,7 @@ pub(super) async fn all_beside(
                     all.push(((*name).to_owned(), found.bytes.to_vec()));
                     break;
                 }
-                Err(LoadError::Stopped) => return Err(LoadError::Stopped),
+                Err(error @ (LoadError::Stopped | LoadError::Broken(_))) => return Err(error),
                 // Many models have no such file.
                 Err(LoadError::Failed(_)) => {}
             }

@@ -115,6 +115,7 @@ fn smollm2() -> ModelConfig {
         },
         experts: None,
         windows: Vec::new(),
+        mlp_bias: true,
     })
 }
 

@@ -15,7 +15,7 @@ pub const FOLDER: &str = "models";
 pub const INFO_END: &str = ".json";
 
 /// Stored bytes before the end of a part that are fetched once more and compared with the host's: a
-/// host of another origin may hide by what its versions could be told apart.
+/// host of another origin may hide the headers that tell its versions apart.
 pub const OVERLAP: u64 = 1 << 16;
 
 /// The name of the bytes of an address: 64 bits of FNV-1a, since an address may be longer than a
@@ -41,7 +41,7 @@ pub struct FileInfo {
 pub enum Reuse {
     /// The whole file is stored.
     Whole,
-    /// This number of bytes is used; what is stored behind them is compared with what comes.
+    /// This number of bytes is used; the stored bytes after them are compared with those that come.
     Part(u64),
     /// The whole file has to be fetched.
     Nothing,

@@ -29,9 +29,10 @@
 //!
 //! Source: Su et al. 2021, "RoFormer", equation 34; Chen et al. 2023, "Extending context window of
 //! large language models via positional interpolation", equation 4; Peng et al. 2023, "YaRN",
-//! equations 17 to 22; Ding et al. 2024, "LongRoPE", equation 1; `rope_type: llama3`, the whole
-//! planes where YaRN's ramp begins and ends, and the text's length that LongRoPE goes by as in
-//! Hugging Face transformers' `modeling_rope_utils.py`.
+//! equations 17 to 22; Ding et al. 2024, "LongRoPE", equation 1. Hugging Face transformers'
+//! `modeling_rope_utils.py` for `rope_type: llama3`; for YaRN's ramp, which is even over the numbers
+//! of the planes, where the paper's equation 18 has one over their turns, for its bounds and their
+//! rounding to whole planes; and for the text's length that LongRoPE goes by.
 
 use crate::error::{EngineError, Result};
 use crate::math::double;
@@ -95,7 +96,9 @@ pub enum Scaling {
         /// Factor of queries and keys after rotation, √(1/t) in the paper: 0.1 ln(factor) + 1.
         attention: f32,
     },
-    /// Divisors for short texts and for long ones.
+    /// Divisors for short texts and for long ones. All tokens that are read at once go by the last
+    /// position among them, as in transformers: keys that are cached when a text grows past L stay
+    /// as they are.
     LongRope {
         /// One for each plane, while a text has at most L tokens.
         short: Vec<f32>,
