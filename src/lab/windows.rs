@@ -80,7 +80,7 @@ fn panel(
     picture: OpenedPicture,
     (title, changed, now, is_quiet): (&'static str, &'static str, &'static str, bool),
 ) -> AnyView {
-    let number = |name: &str| {
+    let number = |name: &'static str| {
         let value = cx.value(name, Vec::new());
         Signal::derive(move || value.get().unwrap_or_default() as usize)
     };
