@@ -272,7 +272,7 @@ fn an_opened_swin_shows_whom_a_patch_reaches() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         start(browser, &server, Look::DESK_LIGHT).await;
-        choose(browser, &[&weights, &config]).await;
+        choose(browser, &[&weights]).await;
         wait_open(browser).await;
         click(browser, Locator::XPath("//button[.='Coffee']")).await;
         browser
