@@ -207,9 +207,7 @@ impl Config {
                 found,
             ));
         }
-        // Of a short text and of a long one.
-        self.rope.angular(0)?;
-        self.rope.angular(usize::MAX).map(|_| ())
+        self.rope.check()
     }
 }
 

@@ -147,16 +147,14 @@ pub struct RotaryTable {
 }
 
 impl Rope {
-    /// θᵢ of each plane after scaling, in radians a position, in a text of `length` tokens; only
-    /// LongRoPE goes by the length.
+    /// Checks the sizes, without the memory that the speeds of all planes take.
     ///
     /// # Errors
     /// When the width is odd, the base or a factor is not above 0, or there is not one divisor for
     /// each plane.
-    pub fn angular(&self, length: usize) -> Result<Vec<f64>> {
-        // -> [D / 2]
+    pub fn check(&self) -> Result<()> {
         let positive = |argument: &'static str, value: f32| match value > 0.0 && value.is_finite() {
-            true => Ok(f64::from(value)),
+            true => Ok(()),
             false => Err(EngineError::value(
                 "rope",
                 argument,
@@ -164,18 +162,62 @@ impl Rope {
                 value,
             )),
         };
+        let all_positive = |divisors: &[f32]| {
+            let planes = self.width / 2;
+            expect("rope", "divisors", &[planes], &[divisors.len()])?;
+            let mut all = divisors.iter();
+            all.try_for_each(|&divisor| positive("divisor", divisor))
+        };
         if !self.width.is_multiple_of(2) {
             return Err(EngineError::value("rope", "width", "even", self.width));
         }
-        let base = positive("base", self.base)?;
+        positive("base", self.base)?;
         positive("attention", self.scaling.attention())?;
-        let planes = self.width / 2;
-        let plain = (0..planes).map(|i| plain_angular(i, self.width, base));
         match &self.scaling {
-            Scaling::None => Ok(plain.collect()),
+            Scaling::None => Ok(()),
+            Scaling::Linear { factor } => positive("factor", *factor),
+            Scaling::Llama3 {
+                factor, low, high, ..
+            } => {
+                positive("factor", *factor)?;
+                positive("low", *low)?;
+                positive("high", *high)
+            }
+            Scaling::Yarn {
+                factor, fast, slow, ..
+            } => {
+                positive("factor", *factor)?;
+                positive("fast", *fast)?;
+                positive("slow", *slow)
+            }
+            Scaling::LongRope { short, long, .. } => {
+                all_positive(short)?;
+                all_positive(long)
+            }
+            Scaling::Divisors(divisors) => all_positive(divisors),
+        }
+    }
+
+    /// θᵢ of each plane after scaling, in radians a position, in a text of `length` tokens; only
+    /// LongRoPE goes by the length.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub fn angular(&self, length: usize) -> Result<Vec<f64>> {
+        // -> [D / 2]
+        self.check()?;
+        let base = f64::from(self.base);
+        let plain = (0..self.width / 2).map(|i| plain_angular(i, self.width, base));
+        let divided = |divisors: &[f32]| {
+            let all = plain.clone().zip(divisors);
+            all.map(|(theta, &divisor)| theta / f64::from(divisor))
+                .collect()
+        };
+        Ok(match &self.scaling {
+            Scaling::None => plain.collect(),
             Scaling::Linear { factor } => {
-                let factor = positive("factor", *factor)?;
-                Ok(plain.map(|theta| theta / factor).collect())
+                let factor = f64::from(*factor);
+                plain.map(|theta| theta / factor).collect()
             }
             Scaling::Llama3 {
                 factor,
@@ -183,8 +225,7 @@ impl Rope {
                 high,
                 original_context,
             } => {
-                let (low, high) = (positive("low", *low)?, positive("high", *high)?);
-                let factor = positive("factor", *factor)?;
+                let [factor, low, high] = [factor, low, high].map(|&value| f64::from(value));
                 let length = *original_context as f64;
                 let scaled = plain.map(|theta| {
                     let waves = length * theta / TAU;
@@ -197,7 +238,7 @@ impl Rope {
                         (1.0 - smooth) * theta / factor + smooth * theta
                     }
                 });
-                Ok(scaled.collect())
+                scaled.collect()
             }
             Scaling::Yarn {
                 factor,
@@ -207,8 +248,7 @@ impl Rope {
                 truncate,
                 ..
             } => {
-                let (fast, slow) = (positive("fast", *fast)?, positive("slow", *slow)?);
-                let factor = positive("factor", *factor)?;
+                let [factor, fast, slow] = [factor, fast, slow].map(|&value| f64::from(value));
                 // The plane that turns so many times in L, as a fraction.
                 let plane = |turns: f64| {
                     let (length, width) = (*original_context as f64, self.width as f64);
@@ -226,28 +266,19 @@ impl Rope {
                     let ramp = ((i as f64 - first) / (last - first)).clamp(0.0, 1.0);
                     (1.0 - ramp) * theta + ramp * theta / factor
                 });
-                Ok(scaled.collect())
+                scaled.collect()
             }
             Scaling::LongRope {
                 short,
                 long,
                 original_context,
                 ..
-            } => {
-                expect("rope", "divisors", &[planes; 2], &[short.len(), long.len()])?;
-                let divisors = match length > *original_context {
-                    true => long,
-                    false => short,
-                };
-                let scaled = |(theta, &d): (f64, &f32)| Ok(theta / positive("divisor", d)?);
-                plain.zip(divisors).map(scaled).collect()
-            }
-            Scaling::Divisors(divisors) => {
-                expect("rope", "divisors", &[planes], &[divisors.len()])?;
-                let scaled = |(theta, &d): (f64, &f32)| Ok(theta / positive("divisor", d)?);
-                plain.zip(divisors).map(scaled).collect()
-            }
-        }
+            } => divided(match length > *original_context {
+                true => long,
+                false => short,
+            }),
+            Scaling::Divisors(divisors) => divided(divisors),
+        })
     }
 
     /// Cosines and sines of tokens at these positions.
