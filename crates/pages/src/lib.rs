@@ -18,10 +18,6 @@ mod figures;
 mod find;
 mod follow;
 #[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests may unwrap as tests do"
-)]
 mod font;
 mod frame;
 mod glossary_links;
