@@ -21,10 +21,10 @@ const PAGE_WASM_BYTES: Bounds = [510_000, 705_000];
 const CELL_WASM_BYTES: Bounds = [166_000, 320_000];
 /// Largest file of the engine that loads and measures full-size models. The goal is 170 kB, which
 /// it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
-const ENGINE_WASM_BYTES: Bounds = [186_000, 218_000];
+const ENGINE_WASM_BYTES: Bounds = [192_000, 224_000];
 /// Largest file of the engine for the lab, which has vocabularies, pictures, storage, every kind of
 /// model and the cells that compute with an opened one besides.
-const LAB_WASM_BYTES: Bounds = [370_000, 440_000];
+const LAB_WASM_BYTES: Bounds = [382_000, 450_000];
 /// Most wasm files of the whole site, those of the workers included.
 const SITE_WASM_FILES: usize = 124;
 /// Most wasm files that one page asks for, those of the worker included.
