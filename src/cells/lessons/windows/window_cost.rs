@@ -134,6 +134,6 @@ fn chart(cx: CellCx) -> AnyView {
         })
     });
     cx.offer_chart("pairs", chart);
-    view! { <ChartView chart label="Pairs against the side of the picture" height=125 format=Format::Count /> }
+    view! { <ChartView chart label="Pairs against the side of the picture" height=115 format=Format::Count /> }
         .into_any()
 }
