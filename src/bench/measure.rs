@@ -148,7 +148,7 @@ async fn loaded(worker: &ModelWorker, request: u64, bench: Bench) -> Result<Mode
     loop {
         let (words, share) = match next_answer(worker, request).await? {
             ModelEvent::Loaded(loaded) => return Ok(loaded),
-            ModelEvent::Fetching { done, total } => {
+            ModelEvent::Fetching { done, total, .. } => {
                 let share = total.map(|total| done as f64 / total.max(1) as f64);
                 (
                     format!("Fetching the model: {:.0} MB.", done as f64 / 1e6),

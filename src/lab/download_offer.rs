@@ -8,7 +8,7 @@ use std::task::Poll;
 use leptos::html::Button;
 use leptos::prelude::*;
 use worker::build::{Build, Purpose};
-use worker::model::file::{LARGEST, kept_bytes, kept_form};
+use worker::model::file::{LARGEST, addresses, kept_bytes, kept_form};
 use worker::model::packing::Packing;
 use worker::model::protocol::{ModelEvent, ModelRequest};
 
@@ -67,8 +67,20 @@ impl DownloadOffer {
     }
 }
 
-/// The size that the host states, and whether there is something to ask about.
-async fn size(url: &str) -> (Option<u64>, bool) {
+/// The size that the host states of all files together, and whether there is something to ask about.
+async fn size(urls: &[String]) -> (Option<u64>, bool) {
+    let mut all = Some(0);
+    for url in urls {
+        let (bytes, comes) = size_of_one(url).await;
+        if !comes {
+            return (bytes, false);
+        }
+        all = all.and_then(|all| Some(all + bytes?));
+    }
+    (all, all.is_none_or(|bytes| bytes <= LARGEST))
+}
+
+async fn size_of_one(url: &str) -> (Option<u64>, bool) {
     let Some(head) = fetch::head(url).await else {
         return (None, true);
     };
@@ -85,10 +97,10 @@ async fn size(url: &str) -> (Option<u64>, bool) {
 /// When the reader gives up, or the worker failed.
 async fn size_while(
     worker: &ModelWorker,
-    url: &str,
+    urls: &[String],
     engine: &mut Option<(Build, usize)>,
 ) -> Result<(Option<u64>, bool), String> {
-    let mut size = pin!(size(url));
+    let mut size = pin!(size(urls));
     loop {
         let first = poll_fn(|context| match size.as_mut().poll(context) {
             Poll::Ready(size) => Poll::Ready(Ok(size)),
@@ -132,16 +144,18 @@ pub(super) async fn confirm(
     url: &str,
     packing: Option<Packing>,
 ) -> Result<(Build, usize), String> {
+    let urls = addresses(url);
     let stored = storage::list().await;
-    let stored = stored.iter().find(|file| file.url == url);
-    let here = stored.map_or(0, |file| file.bytes);
+    let stored = stored.iter().filter(|file| urls.contains(&file.url));
+    let stored: Vec<_> = stored.collect();
+    let here = stored.iter().map(|file| file.bytes).sum();
+    let is_whole = |file: &&storage::StoredFile| file.total == Some(file.bytes);
     let mut engine = None;
-    let asks = match stored.and_then(|file| file.total) {
-        Some(total) if total == here => None,
-        _ => {
-            let size = size_while(worker, url, &mut engine).await?;
-            Some(size).filter(|(_, asks)| *asks)
-        }
+    let asks = if stored.len() == urls.len() && stored.iter().all(is_whole) {
+        None
+    } else {
+        let size = size_while(worker, &urls, &mut engine).await?;
+        Some(size).filter(|(_, asks)| *asks)
     };
     if let Some((bytes, _)) = asks {
         let bandwidth = bandwidth(packing.unwrap_or_else(|| kept_form(name))).await?;

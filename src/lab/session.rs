@@ -441,13 +441,17 @@ async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: OpenRequest) -> Result<
                     untrained,
                 });
             }
-            ModelEvent::Fetching { done, total } => {
+            ModelEvent::Fetching { done, total, part } => {
                 let share = total.map(|total| done as f64 / total.max(1) as f64);
                 let words = match total {
                     Some(total) => format!("{} of {}", megabytes(done), megabytes(total)),
                     None => megabytes(done),
                 };
-                lab.show(format!("Reading {}: {words}.", asked.name), share);
+                let name = match part {
+                    (_, 1) => asked.name.clone(),
+                    (number, count) => format!("part {number} of {count}"),
+                };
+                lab.show(format!("Reading {name}: {words}."), share);
             }
             ModelEvent::Loading(share) => {
                 lab.show("Building the model.".to_owned(), Some(f64::from(share)));

@@ -2,14 +2,17 @@
 //! is not fetched again.
 
 use std::net::TcpListener;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use engine::format::gguf::Gguf;
 use fantoccini::Locator;
 use serde_json::json;
+use tools::gguf::split;
 
 use super::browser::{Browser, Look, with_browser};
 use super::file_host::{FileHost, Sent};
-use super::lab::{made, set, shared, start, text, wait_open};
+use super::lab::{choose, made, set, shared, start, text, wait_open};
 use super::reader::click;
 use super::site;
 use browser_harness::Habits;
@@ -168,6 +171,52 @@ fn a_download_that_breaks_off_goes_on_and_is_kept_until_it_is_deleted() {
 async fn browser_url(browser: &Browser) -> String {
     let href = browser.script("return location.href", &[]).await;
     href.as_str().expect("an address").to_owned()
+}
+
+#[test]
+fn a_model_in_two_files_is_opened_by_the_address_of_either() {
+    let Some(model) = shared("stories260K/stories260K-f32.gguf") else {
+        return;
+    };
+    let model = std::fs::read(model).expect("it can be read");
+    let model = Gguf::parse(model.into()).expect("a GGUF");
+    let parts = split(&model, 2).expect("it has two tensors");
+    let names = ["story-00001-of-00002.gguf", "story-00002-of-00002.gguf"];
+    let on_disk: Vec<PathBuf> = names
+        .iter()
+        .zip(&parts)
+        .map(|(name, part)| made(name, part))
+        .collect();
+    let paths = ["/story-00001-of-00002.gguf", "/story-00002-of-00002.gguf"];
+    let host = FileHost::start(paths.into_iter().zip(parts).collect());
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        start(browser, &server, Look::DESK_LIGHT).await;
+        let question = open_url(browser, &host.url(paths[1])).await;
+        assert!(question.contains("1.1 MB to fetch"), "{question}");
+        wait_open(browser).await;
+        let sent: Vec<String> = host.take_sent().into_iter().map(|sent| sent.path).collect();
+        assert_eq!(sent, paths);
+        unload(browser).await;
+
+        // Both are kept, and either opens the model.
+        assert_eq!(open_url(browser, &host.url(paths[0])).await, "");
+        wait_open(browser).await;
+        assert_eq!(host.take_sent(), []);
+        let said = text(browser, ".lab").await;
+        assert!(said.contains("nothing was fetched"), "{said}");
+        unload(browser).await;
+
+        // From the disk: one by itself is not enough.
+        choose(browser, &[&on_disk[1]]).await;
+        let why = error(browser).await;
+        assert!(
+            why.contains("part 2 of 2") && why.contains(names[0]),
+            "{why}"
+        );
+        choose(browser, &[&on_disk[1], &on_disk[0]]).await;
+        wait_open(browser).await;
+    });
 }
 
 #[test]

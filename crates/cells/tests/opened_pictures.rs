@@ -126,11 +126,9 @@ fn vit_tiny(picture: &str) -> Option<Arc<OpenedPicture>> {
     let picture = skip::shared(&format!("data/{picture}"))?;
     let folder = skip::shared("data/vit-tiny-patch16-224")?;
     let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
-    let files = Files {
-        name: "model.safetensors".to_owned(),
-        weights: read("model.safetensors").into(),
-        beside: vec![("config.json".to_owned(), read("config.json"))],
-    };
+    let mut files = Files::new("model.safetensors", read("model.safetensors"));
+    let config = ("config.json".to_owned(), read("config.json"));
+    files.beside.push(config);
     let opened = engine::open::open(&files, MatrixForm::Stored).unwrap();
     let OpenedModel::Vit(vit) = opened.model else {
         panic!("it is a ViT");

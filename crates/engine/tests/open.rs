@@ -6,6 +6,7 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
+use engine::format::gguf::Gguf;
 use engine::format::gguf_value::Value;
 use engine::format::names::Architecture;
 use engine::formula::Formula;
@@ -20,7 +21,7 @@ use serde_json::json;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use tools::TensorBytes;
-use tools::gguf::write;
+use tools::gguf::{split, write};
 use tools::safetensors::write_parameters;
 
 /// A Llama whose matrices have rows of whole K-blocks.
@@ -133,6 +134,39 @@ fn safetensors(options: serde_json::Value, more: &[(&str, &[usize])]) -> Files {
     files
         .beside
         .push(("config.json".to_owned(), config.to_string().into_bytes()));
+    files
+}
+
+/// The model of [`safetensors`] in three files, whose tensors take turns.
+fn safetensors_in_parts() -> Files {
+    let mut files = safetensors(json!({}), &[]);
+    let all = parameters(&[]);
+    let mut parts = (0..3).map(|n| {
+        let mut part = Memory::default();
+        for (name, tensor) in all.iter().skip(n).step_by(3) {
+            part.insert(name, tensor.clone());
+        }
+        let file = write_parameters(&[], &part, Type::F32).unwrap();
+        let name = format!("model-{:05}-of-00003.safetensors", n + 1);
+        (name, file.into())
+    });
+    (files.name, files.weights) = parts.next().unwrap();
+    files.more = parts.collect();
+    files
+}
+
+/// A model as GGUF in several files, whose names do not say so.
+fn gguf_in_parts(whole: &Files, count: usize) -> Files {
+    let read = Gguf::parse(whole.weights.clone()).unwrap();
+    let parts = split(&read, count).unwrap();
+    let mut parts = parts
+        .into_iter()
+        .enumerate()
+        .map(|(n, part)| (format!("{}.gguf", n + 1), part.into()));
+    let (name, weights) = parts.next().unwrap();
+    let mut files = Files::new(name, Vec::new());
+    files.weights = weights;
+    files.more = parts.collect();
     files
 }
 
@@ -321,4 +355,69 @@ fn a_tensor_that_nothing_read_is_refused() {
             "{error}"
         );
     }
+}
+
+#[test]
+fn weights_in_several_files_give_the_model_of_one() {
+    let opened = |files: &Files| logits(&open(files, MatrixForm::default()).unwrap());
+    let gguf = gguf(&[Type::Q8_0, Type::Q4K], &[], &[]);
+    for (whole, parts) in [
+        (safetensors(json!({}), &[]), safetensors_in_parts()),
+        (gguf.clone(), gguf_in_parts(&gguf, 4)),
+    ] {
+        let expected = opened(&whole);
+        assert_eq!(opened(&parts), expected, "{}", parts.name);
+        // In any order.
+        let mut turned = parts.clone();
+        turned.more.reverse();
+        let name = std::mem::replace(&mut turned.name, turned.more[0].0.clone());
+        let weights = std::mem::replace(&mut turned.weights, turned.more[0].1.clone());
+        turned.more[0] = (name, weights);
+        assert_eq!(opened(&turned), expected, "{}", turned.name);
+    }
+    assert_eq!(safetensors_in_parts().title(), "model");
+}
+
+#[test]
+fn parts_that_do_not_make_a_model_are_refused() {
+    let error = |files: &Files| open(files, MatrixForm::default()).unwrap_err().to_string();
+    let parts = safetensors_in_parts();
+    let mut alone = parts.clone();
+    alone.more.clear();
+    assert_eq!(
+        error(&alone),
+        "model-00001-of-00003.safetensors is part 1 of 3, and model-00002-of-00003.safetensors is missing: open all parts at once"
+    );
+    let gguf = gguf_in_parts(&gguf(&[Type::F32], &[], &[]), 3);
+    let mut alone = gguf.clone();
+    alone.more.pop();
+    assert_eq!(
+        error(&alone),
+        "1.gguf is part 1 of 3, and part 3 is missing: open all parts at once"
+    );
+    let changed = |change: &dyn Fn(&mut Files)| {
+        let mut files = parts.clone();
+        change(&mut files);
+        error(&files)
+    };
+    let twice = changed(&|files| files.more.push(files.more[0].clone()));
+    assert!(twice.contains("two files that are part 2"), "{twice}");
+    let other = changed(&|files| files.more[0].0 = "model.safetensors".to_owned());
+    assert!(other.contains("found a file that is no part"), "{other}");
+    let mixed = changed(&|files| files.more[0] = gguf.more[0].clone());
+    assert!(mixed.contains("parts in one format"), "{mixed}");
+    // The same tensors under the name of another part.
+    let same = changed(&|files| files.more[0].1 = files.more[1].1.clone());
+    assert!(same.contains("one of this name"), "{same}");
+    // A part of another model, with other tensors: it has one too many.
+    let mut other = gguf.clone();
+    other.more[1].1 = gguf_in_parts(
+        &self::gguf(&[Type::F32], &[], &[("x", ArrayD::zeros(vec![8]))]),
+        3,
+    )
+    .more[1]
+        .1
+        .clone();
+    let why = error(&other);
+    assert!(why.contains("split.tensors.count"), "{why}");
 }

@@ -7,8 +7,6 @@
 //!
 //! Source: llama.cpp, `convert_hf_to_gguf.py`; the GGUF specification (ggml, `docs/gguf.md`).
 
-use std::sync::Arc;
-
 use crate::TensorBytes;
 use crate::gguf::{vocabulary_metadata, write};
 use engine::EngineError;
@@ -59,7 +57,7 @@ pub fn to_gguf(
     kind: Type,
     mut progress: impl FnMut(usize, usize),
 ) -> Result<Vec<u8>, OpenError> {
-    let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
+    let weights = Weights::of(files)?;
     let (mut metadata, mut source) = match weights {
         Weights::Gguf(file) => from_gguf(*file),
         other => {
@@ -369,7 +367,7 @@ fn check_llama(config: &llama::Config) -> Result<(), OpenError> {
 /// # Errors
 /// When the file is not one of weights.
 pub fn is_packed(files: &Files) -> Result<bool, OpenError> {
-    let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
+    let weights = Weights::of(files)?;
     let blocks = |element| match element {
         Element::Number(kind) => kind.block_len() > 1,
         Element::Scaled { .. } => true,

@@ -46,6 +46,14 @@ pub const MAGIC: [u8; 4] = *b"GGUF";
 const ALIGNMENT: usize = 32;
 /// The key of the metadata that gives the alignment of tensors.
 pub const ALIGNMENT_KEY: &str = "general.alignment";
+/// The key of the metadata that gives the place of a part of a model, from 0 on.
+pub const SPLIT_NUMBER: &str = "split.no";
+/// The key of the metadata that gives the number of the parts of a model.
+pub const SPLIT_COUNT: &str = "split.count";
+/// The key of the metadata that gives the number of the tensors in all parts of a model.
+pub const SPLIT_TENSORS: &str = "split.tensors.count";
+/// The largest number of parts: ggml writes it as u16.
+const MOST_PARTS: f64 = 65_535.0;
 /// The largest number of axes that ggml knows.
 pub const MOST_AXES: usize = 4;
 /// The longest key that the specification allows.
@@ -83,12 +91,50 @@ impl Gguf {
         for entry in &mut entries {
             entry.start = entry.start.saturating_add(data.unwrap_or(usize::MAX));
         }
-        let tensors = Tensors::new(FORMAT, Arc::clone(&bytes), entries)?;
+        let tensors = Tensors::new(FORMAT, vec![Arc::clone(&bytes)], entries)?;
         Ok(Self {
             version,
             tensors,
             metadata,
         })
+    }
+
+    /// The parts of a model as one, with the metadata of the first, which alone has all of them, but
+    /// without its place.
+    ///
+    /// # Errors
+    /// When two parts have a tensor of one name, or the parts have together another number of
+    /// tensors than they say.
+    pub fn joined(parts: Vec<Self>) -> Result<Self, FormatError> {
+        let first = parts.first();
+        let version = first.map_or(0, |part| part.version);
+        let mut metadata = first.map(|part| part.metadata.clone()).unwrap_or_default();
+        let tensors = Tensors::joined(parts.into_iter().map(|part| part.tensors))?;
+        let count = tensors.entries().len();
+        let said = find(&metadata, SPLIT_TENSORS).and_then(Value::number);
+        match said {
+            Some(said) if said as usize != count => {
+                let found = format!("{count} in all parts together");
+                Err(refuse(SPLIT_TENSORS, format!("{said} tensors"), found))
+            }
+            _ => {
+                let place = [SPLIT_NUMBER, SPLIT_COUNT, SPLIT_TENSORS];
+                metadata.retain(|(key, _)| !place.contains(&key.as_str()));
+                Ok(Self {
+                    version,
+                    tensors,
+                    metadata,
+                })
+            }
+        }
+    }
+
+    /// Which part of a model this is, from 1 on, and of how many; `None` for a whole model.
+    pub fn part(&self) -> Option<(usize, usize)> {
+        let number = |key| self.value(key).and_then(Value::number);
+        let (before, count) = (number(SPLIT_NUMBER)?, number(SPLIT_COUNT)?);
+        let is_part = (2.0..=MOST_PARTS).contains(&count) && (0.0..count).contains(&before);
+        is_part.then_some((before as usize + 1, count as usize))
     }
 
     /// The metadata, by key.
@@ -224,6 +270,7 @@ fn entry(cursor: &mut Cursor<'_>, alignment: usize) -> Result<Entry, FormatError
         }
     };
     Ok(Entry {
+        file: 0,
         name: name.into(),
         shape: shape.into(),
         element: Element::Number(kind),

@@ -59,7 +59,7 @@ impl Llama2c {
         // by the file's length.
         let entries = plan.map(|plan| plan.entries(start)).unwrap_or_default();
         Ok(Self {
-            tensors: Tensors::new(FORMAT, Arc::clone(&bytes), entries)?,
+            tensors: Tensors::new(FORMAT, vec![Arc::clone(&bytes)], entries)?,
             config,
         })
     }
@@ -121,6 +121,7 @@ impl Plan {
         let mut at = start;
         let mut add = |name: &str, shape: &[usize], skipped: usize| {
             entries.push(Entry {
+                file: 0,
                 name: name.into(),
                 shape: shape.into(),
                 element: Element::Number(Type::F32),

@@ -103,8 +103,20 @@ impl SafeTensors {
             entries = with_scales(entries)?;
         }
         Ok(Self {
-            tensors: Tensors::new(FORMAT, Arc::clone(&bytes), entries)?,
+            tensors: Tensors::new(FORMAT, vec![Arc::clone(&bytes)], entries)?,
             metadata: header.metadata,
+        })
+    }
+
+    /// The parts of a model as one, with the metadata of the first.
+    ///
+    /// # Errors
+    /// When two parts have a tensor of one name.
+    pub fn joined(parts: Vec<Self>) -> Result<Self, FormatError> {
+        let metadata = parts.first().map(|part| part.metadata.clone());
+        Ok(Self {
+            tensors: Tensors::joined(parts.into_iter().map(|part| part.tensors))?,
+            metadata: metadata.unwrap_or_default(),
         })
     }
 
@@ -158,6 +170,7 @@ fn entry(
         return wrong(&expected, format!("those from {begin} to {end}"));
     }
     Ok(Entry {
+        file: 0,
         start: data + begin,
         name: name.into(),
         shape: shape.into(),

@@ -1,4 +1,5 @@
-//! The tensors in a file: a directory of names, shapes and types over the file's bytes.
+//! The tensors of a model: a directory of names, shapes and types over the bytes of its file, or of
+//! its files.
 //!
 //! A tensor is unpacked only when it is asked for. [`Tensors`] implements [`Parameters`]:
 //! [`Parameters::read`] gives plain numbers, [`Parameters::weight`] leaves compressed matrices in
@@ -50,6 +51,8 @@ pub const SCALED: usize = 32;
 /// One tensor of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
+    /// The position of its file among those of the model.
+    pub(super) file: usize,
     pub(super) name: Box<str>,
     pub(super) shape: Box<[usize]>,
     pub(super) element: Element,
@@ -94,43 +97,45 @@ pub fn values(shape: &[usize]) -> Option<usize> {
     Some(if shape.contains(&0) { 0 } else { whole })
 }
 
-/// All tensors of a file.
+/// All tensors of a model.
 #[derive(Debug, Clone)]
 pub struct Tensors {
     format: &'static str,
-    bytes: Arc<[u8]>,
+    files: Vec<Arc<[u8]>>,
     entries: Vec<Entry>,
     /// Positions in `entries`, sorted by name.
     by_name: Vec<u32>,
 }
 
 impl Tensors {
-    /// A directory of entries that lie within `bytes` and apart from each other.
+    /// A directory of entries that lie within their files and apart from each other.
     pub(super) fn new(
         format: &'static str,
-        bytes: Arc<[u8]>,
+        files: Vec<Arc<[u8]>>,
         entries: Vec<Entry>,
     ) -> Result<Self, FormatError> {
         let too_many = |_| FormatError::part(format, "tensors", "fewer than 2^32", entries.len());
         let count = u32::try_from(entries.len()).map_err(too_many)?;
         let entry = |n: u32| entries.get(n as usize);
+        let size = |entry: &Entry| files.get(entry.file).map_or(0, |file| file.len());
         let outside = |entry: &&Entry| {
             let end = entry.start.checked_add(entry.length);
-            end.is_none_or(|end| end > bytes.len())
+            end.is_none_or(|end| end > size(entry))
         };
         if let Some(entry) = entries.iter().find(outside) {
-            let expected = format!("bytes before the file's end at {}", bytes.len());
+            let expected = format!("bytes before the file's end at {}", size(entry));
             let found = format!("{} bytes from {} on", entry.length, entry.start);
             return Err(FormatError::tensor(format, &entry.name, expected, found));
         }
         let mut order: Vec<u32> = (0..count).collect();
-        order.sort_unstable_by_key(|&n| entry(n).map(|entry| (entry.start, entry.length)));
+        let place = |entry: &Entry| (entry.file, entry.start, entry.length);
+        order.sort_unstable_by_key(|&n| entry(n).map(place));
         for pair in order.windows(2) {
             let &[before, after] = pair else { continue };
             let (Some(before), Some(after)) = (entry(before), entry(after)) else {
                 continue;
             };
-            if before.start + before.length > after.start {
+            if before.file == after.file && before.start + before.length > after.start {
                 let expected = format!("bytes after those of {}", shortened(&before.name));
                 let found = format!("both from byte {} on", after.start);
                 return Err(FormatError::tensor(format, &after.name, expected, found));
@@ -147,13 +152,31 @@ impl Tensors {
         }
         Ok(Self {
             format,
-            bytes,
+            files,
             entries,
             by_name: order,
         })
     }
 
-    /// The tensors, in the order of the file.
+    /// The tensors of the parts of a model, in the order of the parts.
+    ///
+    /// # Errors
+    /// When two parts have a tensor of one name.
+    pub(super) fn joined(parts: impl IntoIterator<Item = Self>) -> Result<Self, FormatError> {
+        let (mut format, mut files, mut entries) = ("", Vec::new(), Vec::new());
+        for part in parts {
+            format = part.format;
+            let before = files.len();
+            entries.extend(part.entries.into_iter().map(|entry| Entry {
+                file: before + entry.file,
+                ..entry
+            }));
+            files.extend(part.files);
+        }
+        Self::new(format, files, entries)
+    }
+
+    /// The tensors, in the order of the file, or of the files.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -176,8 +199,13 @@ impl Tensors {
     }
 
     fn bytes_of(&self, entry: &Entry) -> &[u8] {
-        let end = entry.start + entry.length;
-        self.bytes.get(entry.start..end).unwrap_or_default()
+        self.bytes_in(entry.file, entry.start, entry.length)
+    }
+
+    /// Bytes of a file; none where it has no such place.
+    fn bytes_in(&self, file: usize, start: usize, length: usize) -> &[u8] {
+        let file = self.files.get(file).map_or(&[][..], |file| file);
+        file.get(start..start + length).unwrap_or_default()
     }
 
     fn known(&self, name: &str) -> Result<&Entry, FormatError> {
@@ -262,8 +290,8 @@ impl Tensors {
     /// file: each number is a product of a scale and a byte, which `f32` holds exactly.
     fn scaled(&self, entry: &Entry, start: usize, numbers: &mut [f32]) -> Result<(), QuantError> {
         let mut scales = vec![0.0; numbers.len().div_ceil(SCALED)];
-        let end = start + size_of::<u16>() * scales.len();
-        let halves = self.bytes.get(start..end).unwrap_or_default();
+        let length = size_of::<u16>() * scales.len();
+        let halves = self.bytes_in(entry.file, start, length);
         quant::dequantize(Type::F16, halves, &mut scales)?;
         let bytes = self.bytes_of(entry).chunks(SCALED);
         for ((numbers, bytes), scale) in numbers.chunks_mut(SCALED).zip(bytes).zip(scales) {
@@ -324,6 +352,7 @@ impl Tensors {
             match (names, length) {
                 (Some(names), Some(length)) if count <= MOST_MATRICES => {
                     let parts = names.into_iter().enumerate().map(|(n, name)| Entry {
+                        file: entry.file,
                         name: name.into(),
                         shape: [rows, cols].into(),
                         element: entry.element,
@@ -335,7 +364,7 @@ impl Tensors {
                 _ => entries.push(entry.clone()),
             }
         }
-        Self::new(self.format, Arc::clone(&self.bytes), entries)
+        Self::new(self.format, self.files.clone(), entries)
     }
 }
 

@@ -8,6 +8,7 @@
 //! | | vocabulary's name; for pictures `preprocessor_config.json` where `config.json` does not have its values |
 //! | llama2.c | a vocabulary |
 //!
+//! Weights may be in several files, each with its place in its name ([`PartName`]) or its metadata.
 //! A vocabulary is `tokenizer.json`, `vocab.json` with `merges.txt`, `encoder.json` with
 //! `vocab.bpe`, `vocab.txt`, a SentencePiece `.model`, a `.vocab` or llama2.c's `tok….bin`. The
 //! format of weights is known by the content, that of a vocabulary by its name.
@@ -20,6 +21,7 @@
 //! ```
 
 mod config;
+mod parts;
 mod pictures;
 pub mod shipped;
 mod supported;
@@ -46,6 +48,7 @@ use crate::parameters::{Compressed, MatrixForm, Parameters};
 use crate::token::tokenizer::Tokenizer;
 use config::ConfigFile;
 pub use config::TextConfig;
+pub use parts::PartName;
 pub use pictures::{Labels, Preparation, top};
 use tracked::{ReadNames, Tracked};
 
@@ -87,6 +90,18 @@ pub enum OpenError {
         expected: String,
         /// The content of the file.
         found: String,
+    },
+    /// Other files of the same weights are missing.
+    #[error("{file} is part {number} of {count}, and {missing} is missing: open all parts at once")]
+    Part {
+        /// The name of a part that is there.
+        file: String,
+        /// Its place, from 1 on.
+        number: usize,
+        /// The number of all parts.
+        count: usize,
+        /// The first missing part.
+        missing: String,
     },
     /// The file has tensors that the model here does not use.
     #[error(
@@ -138,8 +153,10 @@ impl OpenError {
 pub struct Files {
     /// The name of the weights' file.
     pub name: String,
-    /// The weights.
+    /// The weights; the first part of them where they are in several files.
     pub weights: Arc<[u8]>,
+    /// The other parts of the weights, by name.
+    pub more: Vec<(String, Arc<[u8]>)>,
     /// Other files, by name.
     pub beside: Vec<(String, Vec<u8>)>,
 }
@@ -150,8 +167,15 @@ impl Files {
         Self {
             name: name.into(),
             weights: weights.into(),
+            more: Vec::new(),
             beside: Vec::new(),
         }
+    }
+
+    /// The number of bytes of all weights.
+    pub fn weight_bytes(&self) -> usize {
+        let more = self.more.iter().map(|(_, part)| part.len());
+        self.weights.len() + more.sum::<usize>()
     }
 
     /// Whether a file of this name can be read beside weights.
@@ -159,9 +183,14 @@ impl Files {
         config::NAMES.contains(&name) || vocabulary::is_known(name)
     }
 
-    /// The weights' name without folders and ending.
+    /// The weights' name without folders, ending, and the number of a part.
     pub fn title(&self) -> String {
-        let stem = std::path::Path::new(&self.name).file_stem();
+        let path = std::path::Path::new(&self.name);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(part) = PartName::parse(&name) {
+            return part.model().to_owned();
+        }
+        let stem = path.file_stem();
         stem.unwrap_or_default().to_string_lossy().into_owned()
     }
 
@@ -195,6 +224,20 @@ pub enum Weights {
 }
 
 impl Weights {
+    /// Reads the directories of the weights in some files: one, or all parts of a model.
+    ///
+    /// # Errors
+    /// When a file has another format, or is damaged, or a part is missing.
+    pub fn of(files: &Files) -> Result<Self, OpenError> {
+        let first = (&files.name, &files.weights);
+        let more = files.more.iter().map(|(name, part)| (name, part));
+        let parts = std::iter::once(first).chain(more);
+        let read = parts.map(|(name, bytes)| {
+            Self::parse(name, Arc::clone(bytes)).map(|weights| (name.as_str(), weights))
+        });
+        parts::joined(read.collect::<Result<_, _>>()?)
+    }
+
     /// Reads the directory of a file of any of the formats.
     ///
     /// # Errors
@@ -322,7 +365,7 @@ pub fn open_through<'a>(
     files: &Files,
     through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
 ) -> Result<Opened, OpenError> {
-    let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
+    let weights = Weights::of(files)?;
     let model = load(files, &weights, through)?;
     let mut opened = Opened {
         tokenizer: None,
@@ -371,7 +414,7 @@ pub fn model_through<'a>(
     files: &Files,
     through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
 ) -> Result<OpenedModel, OpenError> {
-    let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
+    let weights = Weights::of(files)?;
     load(files, &weights, through)
 }
 

@@ -3,13 +3,12 @@
 use super::arguments::{Failure, bytes, progress};
 use engine::format::tensors::{Element, Tensors};
 use engine::model::bert::Bert;
-use engine::open::{Files, Opened, OpenedModel, Weights, open};
+use engine::open::{Files, Opened, OpenedModel, PartName, Weights, open};
 use engine::parameters::MatrixForm;
 use engine::quant::Type;
 use engine::token::tokenizer::Tokenizer;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A file's bytes.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
@@ -35,6 +34,13 @@ pub(crate) fn files(path: &Path, tokenizer: Option<&Path>) -> Result<Files, Fail
             .into_owned()
     };
     let mut files = Files::new(weights.display().to_string(), read(&weights)?);
+    for path in other_parts(&weights) {
+        // One that is not there is named when the model is opened.
+        if path.exists() {
+            let part = read(&path)?;
+            files.more.push((path.display().to_string(), part.into()));
+        }
+    }
     let mut beside: Vec<PathBuf> = Vec::new();
     let folder = weights
         .parent()
@@ -64,7 +70,20 @@ pub(crate) fn files(path: &Path, tokenizer: Option<&Path>) -> Result<Files, Fail
     Ok(files)
 }
 
-/// The file of weights that a path means: itself, or the one in a folder.
+/// The other files of a model of which a file is a part.
+fn other_parts(path: &Path) -> Vec<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let Some(part) = PartName::parse(&name) else {
+        return Vec::new();
+    };
+    let others = (1..=part.count()).filter(|&number| number != part.number());
+    others
+        .map(|number| path.with_file_name(part.name_of(number)))
+        .collect()
+}
+
+/// The file of weights that a path means: itself, or the one in a folder, or there the first of its
+/// parts.
 fn weights(path: &Path) -> Result<PathBuf, Failure> {
     if !path.is_dir() {
         return Ok(path.to_path_buf());
@@ -87,8 +106,10 @@ fn weights(path: &Path) -> Result<PathBuf, Failure> {
     {
         return Ok(model.clone());
     }
+    let part = found.first().map(|first| other_parts(first));
     match found.as_slice() {
         [one] => Ok(one.clone()),
+        [first, others @ ..] if part.as_deref() == Some(others) => Ok(first.clone()),
         [] => Err(Failure::file(
             path,
             "holds no .safetensors, .gguf or .bin file",
@@ -107,7 +128,7 @@ pub(crate) fn model(files: &Files, form: MatrixForm) -> Result<Opened, Failure> 
     let opened = open(files, form)?;
     progress("");
     if form == MatrixForm::Fast {
-        let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
+        let weights = Weights::of(files)?;
         let slow = slow_types(weights.tensors());
         if !slow.is_empty() {
             eprintln!(

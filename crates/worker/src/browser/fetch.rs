@@ -144,7 +144,11 @@ impl<'a> Download<'a> {
     }
 }
 
-fn check_size(bytes: u64) -> Result<(), LoadError> {
+/// Checks that memory holds so many bytes of weights.
+///
+/// # Errors
+/// When they are too many.
+pub(super) fn check_size(bytes: u64) -> Result<(), LoadError> {
     match bytes {
         0..=LARGEST => Ok(()),
         bytes => Err(ModelError::TooLarge { bytes }.into()),

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use engine::open::Files;
 use wasm_bindgen_futures::spawn_local;
@@ -186,17 +187,18 @@ impl Models {
     }
 
     /// A function that tells how much of a file is here, a hundred times or once for each megabyte.
-    fn progress(&self, id: u64) -> impl FnMut(u64, Option<u64>) {
+    fn progress(&self, id: u64, part: (usize, usize)) -> impl FnMut(u64, Option<u64>) {
         let mut told = 0;
         move |done: u64, total: Option<u64>| {
             if done >= told + total.map_or(1 << 20, |total| total / 100) {
                 told = done;
-                self.tell(id, ModelEvent::Fetching { done, total });
+                self.tell(id, ModelEvent::Fetching { done, total, part });
             }
         }
     }
 
-    /// The files of an address; `storage` gets the place of the weights.
+    /// The files of an address, with all parts if it is that of one part; `storage` gets the place
+    /// of the weights.
     async fn fetch(
         &self,
         id: u64,
@@ -204,15 +206,22 @@ impl Models {
         signal: &AbortSignal,
         storage: &mut Option<Storage>,
     ) -> Result<Files, LoadError> {
-        let came =
-            transfer::bytes(&self.channel.scope, url, signal, &mut self.progress(id)).await?;
-        *storage = Some(came.storage);
-        let groups = file::beside(&came.bytes);
-        Ok(Files {
-            name: fetch::file_name(url).to_owned(),
-            beside: transfer::all_beside(&self.channel.scope, url, groups, signal).await?,
-            weights: came.bytes,
-        })
+        let scope = &self.channel.scope;
+        let addresses = file::addresses(url);
+        let mut parts = Parts::default();
+        for (n, url) in addresses.iter().enumerate() {
+            let progress = &mut self.progress(id, (n + 1, addresses.len()));
+            let came = transfer::bytes(scope, url, signal, progress).await?;
+            *storage = Some(match storage.take() {
+                Some(known) => known.and(came.storage),
+                None => came.storage,
+            });
+            parts.add(fetch::file_name(url), came.bytes)?;
+        }
+        let mut files = parts.files();
+        let groups = file::beside(&files.weights);
+        files.beside = transfer::all_beside(scope, url, groups, signal).await?;
+        Ok(files)
     }
 
     async fn read(
@@ -223,20 +232,52 @@ impl Models {
     ) -> Result<Files, LoadError> {
         let names: Vec<String> = given.iter().map(File::name).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let place = file::weights_among(&names)?;
+        let places = file::weights_among(&names)?;
         let mut beside = Vec::new();
         for (n, (&name, file)) in names.iter().zip(given).enumerate() {
-            if n != place {
+            if !places.contains(&n) {
                 let bytes = fetch::of_disk(file, signal, &mut |_, _| {}).await?;
                 beside.push((name.to_owned(), bytes.to_vec()));
             }
         }
-        let weights = fetch::of_disk(&given[place], signal, &mut self.progress(id)).await?;
-        Ok(Files {
-            name: names[place].to_owned(),
-            weights,
-            beside,
-        })
+        let mut parts = Parts::default();
+        for (n, &place) in places.iter().enumerate() {
+            let progress = &mut self.progress(id, (n + 1, places.len()));
+            let bytes = fetch::of_disk(&given[place], signal, progress).await?;
+            parts.add(names[place], bytes)?;
+        }
+        let mut files = parts.files();
+        files.beside = beside;
+        Ok(files)
+    }
+}
+
+/// The files of the weights, as they come.
+#[derive(Default)]
+struct Parts {
+    parts: Vec<(String, Arc<[u8]>)>,
+    bytes: u64,
+}
+
+impl Parts {
+    /// Adds a file.
+    ///
+    /// # Errors
+    /// When all together are too large.
+    fn add(&mut self, name: &str, bytes: Arc<[u8]>) -> Result<(), LoadError> {
+        self.bytes += bytes.len() as u64;
+        fetch::check_size(self.bytes)?;
+        self.parts.push((name.to_owned(), bytes));
+        Ok(())
+    }
+
+    /// The first file as the weights, and the others as more of them.
+    fn files(self) -> Files {
+        let mut parts = self.parts.into_iter();
+        let (name, weights) = parts.next().unwrap_or_default();
+        let mut files = Files::new(name, weights);
+        files.more = parts.collect();
+        files
     }
 }
 

@@ -50,14 +50,18 @@ pub enum ModelError {
     /// Nothing to open.
     #[error("There is no file of weights among them. Weights end in .gguf, .safetensors or .bin.")]
     NoWeights,
-    /// A model in parts.
-    #[error("The weights are in {count} files. A model is read from one file: join them first.")]
-    Parts {
+    /// Weights of several models.
+    #[error(
+        "There are {count} files of weights, which are not the parts of one model. Open one model at a time."
+    )]
+    SeveralModels {
         /// Number of the files.
         count: usize,
     },
     /// Memory does not hold it.
-    #[error("A file of {bytes} bytes is too large: WebAssembly has 4 GB of memory for everything.")]
+    #[error(
+        "A model of {bytes} bytes is too large: WebAssembly has 4 GB of memory for everything."
+    )]
     TooLarge {
         /// Its size.
         bytes: u64,

@@ -1,5 +1,7 @@
 //! Names of the files of a model: the weights, and the files that a host may have beside them.
 
+use engine::open::PartName;
+
 use super::error::ModelError;
 use super::packing::Packing;
 
@@ -46,13 +48,14 @@ pub fn is_web_page(start: &[u8]) -> bool {
     })
 }
 
-/// The index of the weights among files of these names; all others lie beside them.
+/// The indices of the weights among files of these names, the first part first where they are in
+/// several files; all others lie beside them.
 ///
 /// # Errors
-/// When there are no weights, or a model in several parts.
-pub fn weights_among(names: &[&str]) -> Result<usize, ModelError> {
+/// When there are no weights, or files of several models.
+pub fn weights_among(names: &[&str]) -> Result<Vec<usize>, ModelError> {
     if let [_] = names {
-        return Ok(0);
+        return Ok(vec![0]);
     }
     // llama2.c's vocabulary ends as its weights do.
     let is_weights = |name: &str| {
@@ -62,14 +65,40 @@ pub fn weights_among(names: &[&str]) -> Result<usize, ModelError> {
             .any(|end| name.ends_with(end))
             && !vocabulary
     };
-    let mut found = names
+    let found = names
         .iter()
         .enumerate()
         .filter(|(_, name)| is_weights(name));
-    match (found.next(), found.count()) {
-        (None, _) => Err(ModelError::NoWeights),
-        (Some((place, _)), 0) => Ok(place),
-        (Some(_), others) => Err(ModelError::Parts { count: others + 1 }),
+    let mut found: Vec<_> = found
+        .map(|(place, name)| (PartName::parse(name), place))
+        .collect();
+    found.sort_by_key(|(part, _)| part.map(|part| part.number()));
+    let is_one = match found.as_slice() {
+        [] => return Err(ModelError::NoWeights),
+        [_] => true,
+        [(Some(first), _), others @ ..] => others
+            .iter()
+            .all(|(part, _)| part.is_some_and(|part| part.is_with(first))),
+        _ => false,
+    };
+    if is_one {
+        return Ok(found.into_iter().map(|(_, place)| place).collect());
+    }
+    Err(ModelError::SeveralModels { count: found.len() })
+}
+
+/// The addresses of all files of the weights at an address: of all parts, if it is that of one of
+/// them.
+pub fn addresses(url: &str) -> Vec<String> {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    let Some((folder, name)) = path.rsplit_once('/') else {
+        return vec![url.to_owned()];
+    };
+    match PartName::parse(name) {
+        Some(part) => (1..=part.count())
+            .map(|number| format!("{folder}/{}", part.name_of(number)))
+            .collect(),
+        None => vec![url.to_owned()],
     }
 }
 
@@ -139,17 +168,35 @@ mod tests {
     #[test]
     fn weights_are_told_from_what_lies_beside_them() {
         let at = |names: &[&str]| weights_among(names).map_err(|error| error.to_string());
-        assert_eq!(at(&["notes.txt"]), Ok(0));
+        assert_eq!(at(&["notes.txt"]), Ok(vec![0]));
         assert_eq!(
             at(&["config.json", "model.safetensors", "vocab.txt"]),
-            Ok(1)
+            Ok(vec![1])
         );
-        assert_eq!(at(&["tok512.bin", "stories260K.bin"]), Ok(1));
+        assert_eq!(at(&["tok512.bin", "stories260K.bin"]), Ok(vec![1]));
         assert!(at(&["config.json", "vocab.txt"]).is_err());
-        assert!(
-            at(&["model-1.safetensors", "model-2.safetensors"])
-                .unwrap_err()
-                .contains("2 files")
+        let parts = [
+            "a-00002-of-00002.safetensors",
+            "config.json",
+            "a-00001-of-00002.safetensors",
+        ];
+        assert_eq!(at(&parts), Ok(vec![2, 0]));
+        for others in [
+            &["model-1.safetensors", "model-2.safetensors"],
+            &["a-1-of-2.gguf", "b-2-of-2.gguf"],
+            &["a-1-of-2.gguf", "a.gguf"],
+        ] {
+            let why = at(others).unwrap_err();
+            assert!(why.contains("2 files of weights"), "{why}");
+        }
+    }
+
+    #[test]
+    fn the_addresses_of_parts_are_known_from_one_of_them() {
+        assert_eq!(addresses("https://h/a.gguf?x=1"), ["https://h/a.gguf?x=1"]);
+        assert_eq!(
+            addresses("https://h/f/a-2-of-2.gguf?download=true"),
+            ["https://h/f/a-1-of-2.gguf", "https://h/f/a-2-of-2.gguf"]
         );
     }
 }

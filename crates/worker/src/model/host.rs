@@ -81,7 +81,7 @@ impl Source {
             }
             Self::Files(files) => {
                 let form = packing.map_or(MatrixForm::Fast, Packing::form);
-                let format = Weights::parse(&files.name, Arc::clone(&files.weights))?.format();
+                let format = Weights::of(&files)?.format();
                 let through = |source| {
                     Box::new(CountingLoader::new(source, form, counts)) as Box<dyn Parameters>
                 };
@@ -179,7 +179,7 @@ impl ModelHost {
         let counts = LoadCounts::new(progress);
         let file_bytes = match &source {
             Source::Shape { .. } => 0,
-            Source::Files(files) => files.weights.len() as u64,
+            Source::Files(files) => files.weight_bytes() as u64,
         };
         let (opened, format) = source.open(packing, &counts)?;
         let (layers, heads) = layers_and_heads(&opened.model);

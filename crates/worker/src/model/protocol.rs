@@ -178,6 +178,19 @@ pub enum Storage {
     Refused(String),
 }
 
+impl Storage {
+    /// The place of this file and another one together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Stored { before: a }, Self::Stored { before: b }) => {
+                Self::Stored { before: a + b }
+            }
+            (refused @ Self::Refused(_), _) | (_, refused) => refused,
+        }
+    }
+}
+
 /// Properties of a loaded model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ModelInfo {
@@ -239,6 +252,8 @@ pub enum ModelEvent {
         done: u64,
         /// Bytes of the file, where the host says so.
         total: Option<u64>,
+        /// Which of the files of the weights it is, from 1 on, and how many there are.
+        part: (usize, usize),
     },
     /// The model is being built: share that is done, 0 to 1.
     Loading(f32),
