@@ -50,9 +50,9 @@ impl DownloadOffer {
                 megabytes(here)
             ),
         };
-        // The file and the matrices that are made from it are in memory side by side.
+        // The file is read where it is stored, tensor by tensor.
         let kept = kept_bytes(&self.name, bytes);
-        let memory = megabytes(bytes + kept + ENGINE_BYTES);
+        let memory = megabytes(kept + ENGINE_BYTES);
         let rate = self.bandwidth / kept as f64;
         let tokens = if rate < 10.0 {
             format!("{rate:.1}")
@@ -225,7 +225,7 @@ mod tests {
         let words = offer("a-q8_0.gguf", Some(134_000_000), 0).words();
         for part in [
             "134.0 MB to fetch",
-            "272.0 MB of memory",
+            "138.0 MB of memory",
             "13.4 GB",
             "100 tokens",
         ] {
@@ -237,7 +237,7 @@ mod tests {
             "{words}"
         );
         let words = offer("a-q4_k_m.gguf", Some(134_000_000), 0).words();
-        for part in ["406.0 MB of memory", "50 tokens", "such as Q4_K"] {
+        for part in ["272.0 MB of memory", "50 tokens", "such as Q4_K"] {
             assert!(words.contains(part), "{part}: {words}");
         }
         assert!(offer("a.gguf", None, 0).words().contains("does not say"));

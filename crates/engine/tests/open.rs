@@ -6,8 +6,9 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
+use engine::format::file_bytes::{FileBytes, ReadAt};
 use engine::format::gguf::Gguf;
-use engine::format::gguf_value::Value;
+use engine::format::gguf_value::{Array, Value};
 use engine::format::names::Architecture;
 use engine::formula::Formula;
 use engine::model::llama::Config;
@@ -20,6 +21,8 @@ use engine::quant::{Type, quantize};
 use serde_json::json;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tools::TensorBytes;
 use tools::gguf::{split, write};
 use tools::safetensors::write_parameters;
@@ -420,4 +423,73 @@ fn parts_that_do_not_make_a_model_are_refused() {
         .clone();
     let why = error(&other);
     assert!(why.contains("split.tensors.count"), "{why}");
+}
+
+/// A stored file, which counts what is read of it, and breaks where it is told.
+struct Counted {
+    bytes: Vec<u8>,
+    read: Arc<AtomicUsize>,
+    largest: Arc<AtomicUsize>,
+    breaks_at: usize,
+}
+
+impl ReadAt for Counted {
+    fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn read_at(&self, start: usize, place: &mut [u8]) -> Result<(), String> {
+        let end = start + place.len();
+        if (start..end).contains(&self.breaks_at) {
+            return Err("the disk was taken away".to_owned());
+        }
+        self.read.fetch_add(place.len(), Ordering::Relaxed);
+        self.largest.fetch_max(place.len(), Ordering::Relaxed);
+        place.copy_from_slice(&self.bytes[start..end]);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_stored_file_is_read_tensor_by_tensor() {
+    // A vocabulary that is longer than what is read first of a file.
+    let tokens = (0..40).map(|n| n.to_string().repeat(30_000)).collect();
+    let long = [("tokens", Value::Array(Array::Text(tokens)))];
+    for whole in [
+        safetensors(json!({}), &[]),
+        gguf(&[Type::Q8_0, Type::Q4K], &long, &[]),
+    ] {
+        let bytes = whole.weights.start(usize::MAX).unwrap().into_owned();
+        let size = bytes.len();
+        let (read, largest) = (Arc::default(), Arc::default());
+        let stored = |breaks_at| Counted {
+            bytes: bytes.clone(),
+            read: Arc::clone(&read),
+            largest: Arc::clone(&largest),
+            breaks_at,
+        };
+        let mut files = whole.clone();
+        files.weights = FileBytes::stored(stored(usize::MAX));
+        let expected = logits(&open(&whole, MatrixForm::default()).unwrap());
+        assert_eq!(
+            logits(&open(&files, MatrixForm::default()).unwrap()),
+            expected
+        );
+        let (read, largest) = (
+            read.load(Ordering::Relaxed),
+            largest.load(Ordering::Relaxed),
+        );
+        println!(
+            "{}: {size} bytes, {read} read, at most {largest} at once",
+            whole.name
+        );
+        assert!(
+            largest <= (4 << 20) && read <= size + (6 << 20),
+            "{read} {largest}"
+        );
+        // A file that can no longer be read is named with what was needed.
+        files.weights = FileBytes::stored(stored(size - 1));
+        let error = open(&files, MatrixForm::default()).unwrap_err().to_string();
+        assert!(error.contains("the disk was taken away"), "{error}");
+    }
 }

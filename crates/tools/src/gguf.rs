@@ -65,8 +65,13 @@ pub fn write(
 pub fn split(model: &Gguf, count: usize) -> Result<Vec<Vec<u8>>, FormatError> {
     let many = |_| FormatError::part(FORMAT, SPLIT_COUNT, "at most 65535", count);
     let count = u16::try_from(count).map_err(many)?;
-    let mut tensors = Vec::with_capacity(model.tensors.entries().len());
-    for entry in model.tensors.entries() {
+    let entries = model.tensors.entries();
+    let bytes = entries
+        .iter()
+        .map(|entry| model.tensors.bytes(entry.name()));
+    let bytes = bytes.collect::<Result<Vec<_>, _>>()?;
+    let mut tensors = Vec::with_capacity(entries.len());
+    for (entry, bytes) in entries.iter().zip(&bytes) {
         let (name, element) = (entry.name(), entry.element());
         let Element::Number(kind) = element else {
             let found = element.name();
@@ -76,7 +81,7 @@ pub fn split(model: &Gguf, count: usize) -> Result<Vec<Vec<u8>>, FormatError> {
             name,
             shape: entry.shape(),
             kind,
-            bytes: model.tensors.bytes(name)?,
+            bytes,
         });
     }
     let all = Value::U64(tensors.len() as u64);

@@ -31,10 +31,9 @@
 //!
 //! Source: the GGUF specification (ggml, `docs/gguf.md`).
 
-use std::sync::Arc;
-
 use super::cursor::Cursor;
 use super::error::FormatError;
+use super::file_bytes::FileBytes;
 use super::gguf_value::Value;
 use super::tensors::{Element, Entry, Tensors, values};
 use crate::quant::Type;
@@ -79,22 +78,23 @@ impl Gguf {
     /// # Errors
     /// When the bytes are not a GGUF file of version 2 or 3, a key or a name comes twice, a
     /// tensor's type is unknown, or tensors overlap or lie outside the file.
-    pub fn parse(bytes: Arc<[u8]>) -> Result<Self, FormatError> {
-        let mut cursor = Cursor::new(FORMAT, &bytes);
-        let version = version(&mut cursor)?;
-        let tensors = cursor.u64("the number of tensors")?;
-        let metadata = metadata(&mut cursor)?;
-        let alignment = alignment_of(find(&metadata, ALIGNMENT_KEY))?;
-        let mut entries = directory(&mut cursor, tensors, alignment)?;
-        // An offset that no address can hold becomes one that lies outside the file.
-        let data = cursor.position().checked_next_multiple_of(alignment);
-        for entry in &mut entries {
-            entry.start = entry.start.saturating_add(data.unwrap_or(usize::MAX));
-        }
-        let tensors = Tensors::new(FORMAT, vec![Arc::clone(&bytes)], entries)?;
+    pub fn parse(file: FileBytes) -> Result<Self, FormatError> {
+        let (version, metadata, entries) = file.parse(FORMAT, |cursor| {
+            let version = version(cursor)?;
+            let tensors = cursor.u64("the number of tensors")?;
+            let metadata = metadata(cursor)?;
+            let alignment = alignment_of(find(&metadata, ALIGNMENT_KEY))?;
+            let mut entries = directory(cursor, tensors, alignment)?;
+            // An offset that no address can hold becomes one that lies outside the file.
+            let data = cursor.position().checked_next_multiple_of(alignment);
+            for entry in &mut entries {
+                entry.start = entry.start.saturating_add(data.unwrap_or(usize::MAX));
+            }
+            Ok((version, metadata, entries))
+        })?;
         Ok(Self {
             version,
-            tensors,
+            tensors: Tensors::new(FORMAT, vec![file], entries)?,
             metadata,
         })
     }

@@ -28,10 +28,9 @@ mod supported;
 mod tracked;
 mod vocabulary;
 
-use std::sync::Arc;
-
 use crate::error::EngineError;
 use crate::format::error::FormatError;
+use crate::format::file_bytes::FileBytes;
 use crate::format::gguf::Gguf;
 use crate::format::llama2c::Llama2c;
 use crate::format::names::{Architecture, Renamed};
@@ -154,16 +153,16 @@ pub struct Files {
     /// The name of the weights' file.
     pub name: String,
     /// The weights; the first part of them where they are in several files.
-    pub weights: Arc<[u8]>,
+    pub weights: FileBytes,
     /// The other parts of the weights, by name.
-    pub more: Vec<(String, Arc<[u8]>)>,
+    pub more: Vec<(String, FileBytes)>,
     /// Other files, by name.
     pub beside: Vec<(String, Vec<u8>)>,
 }
 
 impl Files {
     /// Weights without other files.
-    pub fn new(name: impl Into<String>, weights: impl Into<Arc<[u8]>>) -> Self {
+    pub fn new(name: impl Into<String>, weights: impl Into<FileBytes>) -> Self {
         Self {
             name: name.into(),
             weights: weights.into(),
@@ -174,8 +173,8 @@ impl Files {
 
     /// The number of bytes of all weights.
     pub fn weight_bytes(&self) -> usize {
-        let more = self.more.iter().map(|(_, part)| part.len());
-        self.weights.len() + more.sum::<usize>()
+        let more = self.more.iter().map(|(_, part)| part.size());
+        self.weights.size() + more.sum::<usize>()
     }
 
     /// Whether a file of this name can be read beside weights.
@@ -233,7 +232,7 @@ impl Weights {
         let more = files.more.iter().map(|(name, part)| (name, part));
         let parts = std::iter::once(first).chain(more);
         let read = parts.map(|(name, bytes)| {
-            Self::parse(name, Arc::clone(bytes)).map(|weights| (name.as_str(), weights))
+            Self::parse(name, bytes.clone()).map(|weights| (name.as_str(), weights))
         });
         parts::joined(read.collect::<Result<_, _>>()?)
     }
@@ -242,23 +241,25 @@ impl Weights {
     ///
     /// # Errors
     /// When the file has another format, or is damaged.
-    pub fn parse(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
+    pub fn parse(name: &str, bytes: FileBytes) -> Result<Self, OpenError> {
         let damaged = |source| OpenError::damaged(name, source);
-        if bytes.starts_with(b"GGUF") {
+        let unread = |why| OpenError::beside(name, "a file that can be read", why);
+        let start = bytes.start(9).map_err(unread)?.into_owned();
+        if start.starts_with(b"GGUF") {
             let file = Gguf::parse(bytes).map_err(damaged)?;
             return Ok(Self::Gguf(Box::new(file)));
         }
-        if bytes.get(8) == Some(&b'{') {
+        if start.get(8) == Some(&b'{') {
             let file = SafeTensors::parse(bytes).map_err(damaged)?;
             return Ok(Self::SafeTensors(Box::new(file)));
         }
-        let found = bytes.get(..8).unwrap_or(&bytes);
+        let found = start.get(..8).unwrap_or(&start);
         let unknown = OpenError::Format {
             file: name.to_owned(),
             found: String::from_utf8_lossy(found).into_owned(),
         };
         // A llama2.c file has no magic bytes: only the name tells a damaged one from a text.
-        match Llama2c::parse(Arc::clone(&bytes)) {
+        match Llama2c::parse(bytes) {
             Ok(file) => Ok(Self::Llama2c(Box::new(file))),
             Err(source) if name.ends_with(".bin") => Err(damaged(source)),
             Err(_) => Err(unknown),

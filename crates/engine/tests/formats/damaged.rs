@@ -36,18 +36,23 @@ fn gguf_is_read_as_written() {
     }
     read.tensors.check_finite().unwrap();
     // What was read and is written in the same order is the same file.
+    let entries = read.tensors.entries().iter();
+    let all: Vec<_> = entries
+        .map(|entry| read.tensors.bytes(entry.name()).unwrap())
+        .collect();
     let tensors: Vec<TensorBytes<'_>> = read
         .tensors
         .entries()
         .iter()
-        .map(|entry| TensorBytes {
+        .zip(&all)
+        .map(|(entry, bytes)| TensorBytes {
             name: entry.name(),
             shape: entry.shape(),
             kind: match entry.name() {
                 "blocks" => Type::Q8_0,
                 _ => Type::F32,
             },
-            bytes: read.tensors.bytes(entry.name()).unwrap(),
+            bytes,
         })
         .collect();
     assert_eq!(write(&make::metadata(), &tensors).unwrap(), file);

@@ -1,6 +1,7 @@
 //! Models from the disk.
 
 use super::arguments::{Failure, bytes, progress};
+use engine::format::file_bytes::{FileBytes, ReadAt};
 use engine::format::tensors::{Element, Tensors};
 use engine::model::bert::Bert;
 use engine::open::{Files, Opened, OpenedModel, PartName, Weights, open};
@@ -8,24 +9,57 @@ use engine::parameters::MatrixForm;
 use engine::quant::Type;
 use engine::token::tokenizer::Tokenizer;
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// A file's bytes.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|error| Failure::file(path, error))
 }
 
+/// A file of the disk, which is read where it lies.
+struct OnDisk {
+    file: Mutex<File>,
+    size: usize,
+}
+
+impl ReadAt for OnDisk {
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn read_at(&self, start: usize, place: &mut [u8]) -> Result<(), String> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = file.seek(SeekFrom::Start(start as u64));
+        let read = found.and_then(|_| file.read_exact(place));
+        read.map_err(|error| error.to_string())
+    }
+}
+
+/// A file's bytes, which are read when they are asked for.
+pub(crate) fn open_file(path: &Path) -> Result<FileBytes, Failure> {
+    let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+    let (metadata, file) = opened.map_err(|error| Failure::file(path, error))?;
+    if !metadata.is_file() {
+        return Err(Failure::file(path, "not a file"));
+    }
+    Ok(FileBytes::stored(OnDisk {
+        file: Mutex::new(file),
+        size: metadata.len() as usize,
+    }))
+}
+
 /// The weights at a path, or in a folder, and what lies beside them. Another vocabulary may be
 /// named.
 pub(crate) fn files(path: &Path, tokenizer: Option<&Path>) -> Result<Files, Failure> {
     let weights = weights(path)?;
-    let size = std::fs::metadata(&weights)
-        .map_err(|error| Failure::file(&weights, error))?
-        .len();
+    let opened = open_file(&weights)?;
     progress(&format!(
         "reading {} ({})",
         weights.display(),
-        bytes(size as usize)
+        bytes(opened.size())
     ));
     let name = |path: &Path| {
         path.file_name()
@@ -33,12 +67,12 @@ pub(crate) fn files(path: &Path, tokenizer: Option<&Path>) -> Result<Files, Fail
             .to_string_lossy()
             .into_owned()
     };
-    let mut files = Files::new(weights.display().to_string(), read(&weights)?);
+    let mut files = Files::new(weights.display().to_string(), opened);
     for path in other_parts(&weights) {
         // One that is not there is named when the model is opened.
         if path.exists() {
-            let part = read(&path)?;
-            files.more.push((path.display().to_string(), part.into()));
+            let part = open_file(&path)?;
+            files.more.push((path.display().to_string(), part));
         }
     }
     let mut beside: Vec<PathBuf> = Vec::new();

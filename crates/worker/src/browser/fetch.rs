@@ -1,11 +1,9 @@
 //! Files from a host or from the reader's disk, as they come.
 
-use std::sync::Arc;
-
 use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
-    AbortSignal, DedicatedWorkerGlobalScope, File, ReadableStream, ReadableStreamDefaultReader,
+    AbortSignal, DedicatedWorkerGlobalScope, ReadableStream, ReadableStreamDefaultReader,
     RequestCache, RequestInit, Response,
 };
 use worker::model::error::ModelError;
@@ -19,9 +17,9 @@ use super::stream::{next_part, with_timeout};
 const ANSWER_S: i32 = 30;
 
 /// Bytes of a file that show whether it is a web page.
-const START: u32 = 256;
+pub(super) const START: usize = 256;
 
-/// A file on its way into memory.
+/// A file on its way here.
 pub(super) struct Download<'a> {
     /// Its name in messages.
     name: &'a str,
@@ -29,26 +27,16 @@ pub(super) struct Download<'a> {
     total: Option<u64>,
     /// Number of bytes that are here.
     here: u64,
-    /// The file, where its length is known from the start: it is never in memory twice.
-    file: Arc<[u8]>,
-    /// The file, where its length is not known: it grows.
-    more: Vec<u8>,
 }
 
 impl<'a> Download<'a> {
-    /// A download before its first byte.
+    /// A download of which so many bytes are here.
     ///
     /// # Errors
     /// When it is too large.
-    pub(super) fn new(name: &'a str, total: Option<u64>) -> Result<Self, LoadError> {
+    pub(super) fn new(name: &'a str, total: Option<u64>, here: u64) -> Result<Self, LoadError> {
         check_size(total.unwrap_or(0))?;
-        Ok(Self {
-            name,
-            total,
-            here: 0,
-            file: std::iter::repeat_n(0, total.unwrap_or(0) as usize).collect(),
-            more: Vec::new(),
-        })
+        Ok(Self { name, total, here })
     }
 
     /// The number of bytes that are here.
@@ -57,35 +45,19 @@ impl<'a> Download<'a> {
         self.here
     }
 
-    /// Fills in the first `count` bytes.
+    /// Reads a stream to its end, unless the request is cancelled. `each` gets every part and its
+    /// offset in the file; where it returns false, the rest is left, and this returns false. A
+    /// stream of a host, for which the scope is given, may not be silent for long.
     ///
     /// # Errors
-    /// The error of `fill`.
-    #[cfg(feature = "lab")]
-    pub(super) fn fill_start(
-        &mut self,
-        count: u64,
-        fill: impl FnOnce(&mut [u8]) -> Result<(), JsValue>,
-    ) -> Result<(), JsValue> {
-        let all = Arc::get_mut(&mut self.file).and_then(|file| file.get_mut(..count as usize));
-        fill(all.ok_or("it has no place")?)?;
-        self.here = count;
-        Ok(())
-    }
-
-    /// Reads a stream to its end, unless the request is cancelled. `each` gets every part, its
-    /// offset in the file, and the length of the file where that is known; where it returns false,
-    /// the rest is left, and this returns false. A stream of a host, for which the scope is given,
-    /// may not be silent for long.
-    ///
-    /// # Errors
-    /// When the stream breaks off, ends too early, is empty, too large or a web page.
+    /// When the stream breaks off, ends too early, is empty, too large or a web page, and those of
+    /// `each`.
     pub(super) async fn read(
         &mut self,
         stream: &ReadableStream,
         host: Option<&DedicatedWorkerGlobalScope>,
         signal: &AbortSignal,
-        each: &mut dyn FnMut(&Uint8Array, u64, Option<u64>) -> bool,
+        each: &mut dyn FnMut(&Uint8Array, u64) -> Result<bool, LoadError>,
     ) -> Result<bool, LoadError> {
         let name = self.name;
         let broken = |error: JsValue| {
@@ -108,21 +80,17 @@ impl<'a> Download<'a> {
             let Some(chunk) = part else {
                 break;
             };
-            let (at, length) = (self.here as usize, chunk.length() as usize);
-            if at == 0 && is_web_page(&chunk.slice(0, START.min(chunk.length())).to_vec()) {
+            let (at, length) = (self.here, chunk.length());
+            if at == 0 && is_web_page(&chunk.slice(0, (START as u32).min(length)).to_vec()) {
                 let _ = reader.cancel();
                 let name = name.to_owned();
                 return Err(ModelError::WebPage { name }.into());
             }
-            match Arc::get_mut(&mut self.file).and_then(|file| file.get_mut(at..at + length)) {
-                Some(place) => chunk.copy_to(place),
-                None => self.more.extend(chunk.to_vec()),
-            }
-            self.here += length as u64;
-            check_size(self.here)?;
-            if !each(&chunk, at as u64, self.total) {
+            self.here += u64::from(length);
+            let taken = check_size(self.here).and_then(|()| each(&chunk, at));
+            if !matches!(taken, Ok(true)) {
                 let _ = reader.cancel();
-                return Ok(false);
+                return taken;
             }
         }
         match self.total {
@@ -134,17 +102,9 @@ impl<'a> Download<'a> {
             _ => Ok(true),
         }
     }
-
-    /// The bytes.
-    pub(super) fn whole(self) -> Arc<[u8]> {
-        match self.total {
-            Some(_) => self.file,
-            None => self.more.into(),
-        }
-    }
 }
 
-/// Checks that memory holds so many bytes of weights.
+/// Checks that a model is built from so many bytes of weights.
 ///
 /// # Errors
 /// When they are too many.
@@ -153,24 +113,6 @@ pub(super) fn check_size(bytes: u64) -> Result<(), LoadError> {
         0..=LARGEST => Ok(()),
         bytes => Err(ModelError::TooLarge { bytes }.into()),
     }
-}
-
-/// The bytes of a file that the reader chose; `progress` is called with the number of bytes that
-/// are here.
-pub(super) async fn of_disk(
-    file: &File,
-    signal: &AbortSignal,
-    progress: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<Arc<[u8]>, LoadError> {
-    let name = file.name();
-    let mut download = Download::new(&name, Some(file.size() as u64))?;
-    let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
-        progress(at + u64::from(chunk.length()), total);
-        true
-    };
-    let stream = file.stream();
-    download.read(&stream, None, signal, &mut each).await?;
-    Ok(download.whole())
 }
 
 /// Requests the bytes of a file from the offset `from` on. The answer may be an error or another

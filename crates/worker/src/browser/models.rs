@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 
+use engine::format::file_bytes::FileBytes;
 use engine::open::Files;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{AbortController, AbortSignal, File};
@@ -18,7 +18,7 @@ use worker::model::protocol::{ModelEvent, ModelInfo, ModelRequest, Origin, Stora
 use worker::protocol::{Envelope, UNASKED, unpack};
 
 use super::channel::{Channel, Endpoint};
-use super::{fetch, transfer};
+use super::{disk, fetch, transfer};
 
 /// Progress is told in steps of this size.
 const STEP: f32 = 0.01;
@@ -157,7 +157,7 @@ impl Models {
                 self.fetching.replace(Some((id, abort)));
                 let files = match &origin {
                     Origin::Url(url) => self.fetch(id, url, &signal, &mut storage).await,
-                    _ => self.read(id, &given, &signal).await,
+                    _ => read(&given),
                 };
                 if self
                     .fetching
@@ -219,43 +219,37 @@ impl Models {
             parts.add(fetch::file_name(url), came.bytes)?;
         }
         let mut files = parts.files();
-        let groups = file::beside(&files.weights);
+        let start = files.weights.start(file::KIND_BYTES);
+        let groups = file::beside(&start.map_err(LoadError::Failed)?);
         files.beside = transfer::all_beside(scope, url, groups, signal).await?;
         Ok(files)
     }
+}
 
-    async fn read(
-        &self,
-        id: u64,
-        given: &[File],
-        signal: &AbortSignal,
-    ) -> Result<Files, LoadError> {
-        let names: Vec<String> = given.iter().map(File::name).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let places = file::weights_among(&names)?;
-        let mut beside = Vec::new();
-        for (n, (&name, file)) in names.iter().zip(given).enumerate() {
-            if !places.contains(&n) {
-                let bytes = fetch::of_disk(file, signal, &mut |_, _| {}).await?;
-                beside.push((name.to_owned(), bytes.to_vec()));
-            }
-        }
-        let mut parts = Parts::default();
-        for (n, &place) in places.iter().enumerate() {
-            let progress = &mut self.progress(id, (n + 1, places.len()));
-            let bytes = fetch::of_disk(&given[place], signal, progress).await?;
-            parts.add(names[place], bytes)?;
-        }
-        let mut files = parts.files();
-        files.beside = beside;
-        Ok(files)
+/// The files that the reader chose. The weights are read where they lie while the model is built.
+fn read(given: &[File]) -> Result<Files, LoadError> {
+    let names: Vec<String> = given.iter().map(File::name).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let places = file::weights_among(&names)?;
+    let mut parts = Parts::default();
+    for &place in &places {
+        parts.add(names[place], disk::open(&given[place])?)?;
     }
+    let mut files = parts.files();
+    for (n, (&name, file)) in names.iter().zip(given).enumerate() {
+        if !places.contains(&n) {
+            let opened = disk::open(file)?;
+            let bytes = opened.start(usize::MAX).map_err(LoadError::Failed)?;
+            files.beside.push((name.to_owned(), bytes.into_owned()));
+        }
+    }
+    Ok(files)
 }
 
 /// The files of the weights, as they come.
 #[derive(Default)]
 struct Parts {
-    parts: Vec<(String, Arc<[u8]>)>,
+    parts: Vec<(String, FileBytes)>,
     bytes: u64,
 }
 
@@ -264,8 +258,8 @@ impl Parts {
     ///
     /// # Errors
     /// When all together are too large.
-    fn add(&mut self, name: &str, bytes: Arc<[u8]>) -> Result<(), LoadError> {
-        self.bytes += bytes.len() as u64;
+    fn add(&mut self, name: &str, bytes: FileBytes) -> Result<(), LoadError> {
+        self.bytes += bytes.size() as u64;
         fetch::check_size(self.bytes)?;
         self.parts.push((name.to_owned(), bytes));
         Ok(())

@@ -5,9 +5,13 @@ use engine::open::PartName;
 use super::error::ModelError;
 use super::packing::Packing;
 
-/// Bytes of the largest file that is read: no piece of memory is larger than 2 GiB, and the model
-/// needs memory beside it.
-pub const LARGEST: u64 = 0x7f00_0000;
+/// Bytes of the largest weights that are read: the model that is built from them needs about as many
+/// of the 4 GiB that WebAssembly has.
+pub const LARGEST: u64 = 0xe000_0000;
+
+/// Bytes of the largest file that is read into memory, where the browser does not store it: no piece
+/// of memory is larger than 2 GiB.
+pub const LARGEST_IN_MEMORY: u64 = 0x7f00_0000;
 
 /// The most bytes that the matrices in a file take while the model runs, by the file's name and
 /// size: where the name does not say that they are kept as they are, numbers of two bytes become
@@ -101,6 +105,9 @@ pub fn addresses(url: &str) -> Vec<String> {
         None => vec![url.to_owned()],
     }
 }
+
+/// Bytes at the start of weights that show their format.
+pub const KIND_BYTES: usize = 9;
 
 /// The files to ask a host for beside weights that start with these bytes, in groups: of a group
 /// the first that is there is enough.
