@@ -5,7 +5,7 @@ use worker::build::{Build, Purpose};
 use crate::browser::{abilities, port};
 
 /// The largest number of threads unless more are asked for.
-const USUAL_THREADS: usize = 8;
+pub(crate) const USUAL_THREADS: usize = 8;
 
 /// The build to run for a purpose, and its number of threads. `None` leaves a choice to the
 /// browser.

@@ -28,6 +28,8 @@ pub(super) struct OpenRequest {
     pub(super) files: Vec<File>,
     /// The form of its matrices; `None` leaves them as they are.
     pub(super) packing: Option<Packing>,
+    /// The number of threads; `None` leaves it to the page.
+    pub(super) threads: Option<usize>,
 }
 
 /// An open model, and the engine that runs it.
@@ -316,7 +318,7 @@ impl Lab {
 
 /// Opens a model and passes on its answers until its worker ends.
 async fn session(lab: Lab, asked: OpenRequest, opening: u32) {
-    let started = choose(Purpose::Lab, None, None)
+    let started = choose(Purpose::Lab, None, asked.threads)
         .and_then(|(build, threads)| ModelWorker::start(Purpose::Lab, build, threads));
     if lab.opened.try_get_value() != Some(opening) {
         return;

@@ -214,8 +214,21 @@ fn a_model_in_two_files_is_opened_by_the_address_of_either() {
             why.contains("part 2 of 2") && why.contains(names[0]),
             "{why}"
         );
+        // The number of threads is the reader's choice, where there can be several.
+        let offered = "return !!document.querySelector('.lab [name=threads]')";
+        let possible = "return crossOriginIsolated && navigator.hardwareConcurrency > 1";
+        let offered = browser.script(offered, &[]).await;
+        assert_eq!(offered, browser.script(possible, &[]).await);
+        if offered == json!(true) {
+            set(browser, json!({ "threads": "1" })).await;
+        }
         choose(browser, &[&on_disk[1], &on_disk[0]]).await;
         wait_open(browser).await;
+        let facts = text(browser, ".lab-facts").await;
+        assert!(
+            facts.contains("1 thread") && !facts.contains("threads"),
+            "{facts}"
+        );
     });
 }
 
