@@ -60,7 +60,7 @@ impl DownloadOffer {
             format!("{rate:.0}")
         };
         format!(
-            "{size} Matrices in types that are slow here, such as Q4_K, are kept in 8 bits. Opening it takes up to {memory} of memory. This device reads about {:.1} GB of weights a second, \
+            "{size} Matrices in types that are slow here are kept in another one: Q4_K as Q4_1, others in 8 bits. Opening it takes up to {memory} of memory. This device reads about {:.1} GB of weights a second, \
              measured just now, so a model that uses all of them writes at most about {tokens} tokens a second.",
             self.bandwidth / 1e9
         )
@@ -237,7 +237,7 @@ mod tests {
             "{words}"
         );
         let words = offer("a-q4_k_m.gguf", Some(134_000_000), 0).words();
-        for part in ["272.0 MB of memory", "50 tokens", "such as Q4_K"] {
+        for part in ["171.5 MB of memory", "80 tokens", "Q4_K as Q4_1"] {
             assert!(words.contains(part), "{part}: {words}");
         }
         assert!(offer("a.gguf", None, 0).words().contains("does not say"));

@@ -60,7 +60,7 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
     });
     let repacked = (!loaded.repacked.is_empty()).then(|| {
         let words = format!(
-            "The file has matrices in {}, which are slow here: they are kept in 8 bits (Q8_0).",
+            "Matrices in types that are slow here are kept in another one: {}.",
             loaded.repacked.join(", ")
         );
         view! { <p class="hint lab-repacked">{words}</p> }

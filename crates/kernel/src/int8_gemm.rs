@@ -1,5 +1,5 @@
-//! The int8 GEMM: products of packed Q8_0 and Q4_0 weights with quantized activations, written once
-//! over [`Int8Kernel`].
+//! The int8 GEMM: products of packed Q8_0, Q4_0 and Q4_1 weights with quantized activations, written
+//! once over [`Int8Kernel`].
 //!
 //! [`PackedBlocks`] has a picture of the packed layout. Integers are summed within a block and
 //! converted to `f32` once, so their sum is exact in any order. The blocks of a row are added in
@@ -15,6 +15,11 @@
 //! prepared panel, block after block      | STEPS x 32 bytes of weights | 32 bytes of partial sums to start from | 8 scales, f32 |
 //! prepared tile of n tokens, likewise    | STEPS x n x 4 bytes of activations        | n scales, f32 |
 //! ```
+//!
+//! A weight of Q4_1 is scale · (number − 8) + offset, where the offset, least weight + 8 · scale, is
+//! the same for a whole block. So it is multiplied as one of Q4_0, and then the sum of the block's
+//! activations, scaled by the offset, is added. Prepared panels have eight offsets after the scales
+//! of a block, prepared tiles n sums.
 
 use std::ops::Range;
 
@@ -48,6 +53,8 @@ pub(crate) trait Rows {
 
     /// Eight zeros.
     unsafe fn zero() -> Self::Totals;
+    /// The same integer eight times.
+    unsafe fn same(sum: i32) -> Self::Sums;
     /// Eight `f32` at `from`.
     unsafe fn totals(from: *const f32) -> Self::Totals;
     /// Eight numbers in half precision at `from`, as `f32`.
@@ -99,7 +106,8 @@ pub(crate) trait Steps: Rows {
     unsafe fn whole(parts: Self::PartialSums) -> Self::Sums;
 }
 
-/// The form in which steps read weights of one type, Q8_0 or else Q4_0.
+/// The form in which steps read weights of one type, Q8_0 or else Q4_0, of which Q4_1 has the
+/// numbers.
 ///
 /// # Safety
 /// As [`Rows`].
@@ -171,34 +179,49 @@ pub(crate) unsafe fn matmul_blocks<E: Int8Kernel>(
     // as much as their shapes say.
     unsafe {
         match (tokens.tokens, weights.kind) {
-            (1, BlockType::Q8_0) => one_token::<E, true>(weights, tokens, panels, out),
-            (1, BlockType::Q4_0) => one_token::<E, false>(weights, tokens, panels, out),
-            (_, BlockType::Q8_0) => many_tokens::<E, true>(weights, tokens, panels, out),
+            (1, BlockType::Q8_0) => one_token::<E, true, false>(weights, tokens, panels, out),
+            (1, BlockType::Q4_0) => one_token::<E, false, false>(weights, tokens, panels, out),
+            (1, BlockType::Q4_1) => one_token::<E, false, true>(weights, tokens, panels, out),
+            (_, BlockType::Q8_0) => many_tokens::<E, true, false>(weights, tokens, panels, out),
             (_, BlockType::Q4_0) => {
-                many_tokens::<E::Nibbles, false>(weights, tokens, panels, out);
+                many_tokens::<E::Nibbles, false, false>(weights, tokens, panels, out);
+            }
+            (_, BlockType::Q4_1) => {
+                many_tokens::<E::Nibbles, false, true>(weights, tokens, panels, out);
             }
         }
     }
 }
 
+/// The offsets of eight rows from their scales and least weights.
+///
+/// # Safety
+/// The machine has the instruction set.
+#[inline(always)]
+unsafe fn offsets<E: Rows>(least: E::Totals, scales: E::Totals) -> E::Totals {
+    // SAFETY: as the caller vouches. 8 · scale is exact, so fused or not the bits are the same.
+    unsafe { E::add_scaled(least, E::same(8), scales, 1.0) }
+}
+
 /// The product with one token: reads every weight once, in the order of memory.
 ///
 /// # Safety
-/// As [`matmul_blocks`], with one token and weights of the type that `Q8` says.
+/// As [`matmul_blocks`], with one token and weights of the type that `Q8` and `OFFSETS` say.
 #[inline(always)]
-unsafe fn one_token<E: Int8Kernel, const Q8: bool>(
+unsafe fn one_token<E: Int8Kernel, const Q8: bool, const OFFSETS: bool>(
     weights: &PackedBlocks,
     tokens: &QuantizedActivations,
     panels: Range<usize>,
     out: *mut f32,
 ) {
     let size = if Q8 { 16 } else { 8 } * 16;
-    let panel_bytes = weights.blocks * (size + 16);
+    let block_bytes = size + if OFFSETS { 32 } else { 16 };
+    let panel_bytes = weights.blocks * block_bytes;
     let numbers = tokens.numbers.as_ptr();
     for panel in panels {
         let row = panel * PANEL_ROWS;
-        // SAFETY: a panel of `blocks` blocks of `size` + 16 bytes begins at `row`; the token has as
-        // many blocks.
+        // SAFETY: a panel of `blocks` blocks of `block_bytes` begins at `row`; the token has as many
+        // blocks.
         unsafe {
             let mut from = weights
                 .chunks
@@ -216,7 +239,12 @@ unsafe fn one_token<E: Int8Kernel, const Q8: bool>(
                 let scales = E::halves(from.add(size));
                 let factor = *tokens.scales.get_unchecked(block);
                 totals = E::add_scaled(totals, sums, scales, factor);
-                from = from.add(size + 16);
+                if OFFSETS {
+                    let offsets = offsets::<E>(E::halves(from.add(size + 16)), scales);
+                    let sums = E::same(*tokens.sums.get_unchecked(block));
+                    totals = E::add_scaled(totals, sums, offsets, factor);
+                }
+                from = from.add(block_bytes);
             }
             put::<E>(totals, out.add(row), weights.rows - row);
         }
@@ -226,17 +254,18 @@ unsafe fn one_token<E: Int8Kernel, const Q8: bool>(
 /// The product with any number of tokens, a panel of eight rows at a time.
 ///
 /// # Safety
-/// As [`matmul_blocks`], with weights of the type that `Q8` says.
+/// As [`matmul_blocks`], with weights of the type that `Q8` and `OFFSETS` say.
 #[inline(always)]
-unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool>(
+unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool, const OFFSETS: bool>(
     weights: &PackedBlocks,
     tokens: &QuantizedActivations,
     panels: Range<usize>,
     out: *mut f32,
 ) {
     let (rows, blocks, count) = (weights.rows, weights.blocks, tokens.tokens);
-    let token_bytes = blocks * (E::STEPS * STEP_TOKEN + FACTOR);
-    let panel_bytes = blocks * (E::STEPS * STEP_WEIGHTS + 2 * EIGHT);
+    let extra = usize::from(OFFSETS);
+    let token_bytes = blocks * (E::STEPS * STEP_TOKEN + (1 + extra) * FACTOR);
+    let panel_bytes = blocks * (E::STEPS * STEP_WEIGHTS + (2 + extra) * EIGHT);
     // Chunks, so that no load crosses a line of the cache.
     let mut prepared = vec![EMPTY; (count * token_bytes).div_ceil(16)];
     let mut panel = vec![EMPTY; panel_bytes / 16];
@@ -254,7 +283,7 @@ unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool>(
             } else {
                 (token, 1)
             };
-            prepare_token::<E>(
+            prepare_token::<E, OFFSETS>(
                 tokens,
                 token,
                 n,
@@ -264,7 +293,7 @@ unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool>(
         }
         for number in panels {
             let row = number * PANEL_ROWS;
-            prepare_panel::<E, Q8>(weights, number, panel);
+            prepare_panel::<E, Q8, OFFSETS>(weights, number, panel);
             let (left, mut token) = (rows - row, 0);
             while token < count {
                 let (from, to) = (
@@ -272,13 +301,13 @@ unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool>(
                     out.add(token * rows + row),
                 );
                 if token >= whole {
-                    tile::<E, 1>(panel, from, blocks, to, rows, left);
+                    tile::<E, 1, OFFSETS>(panel, from, blocks, to, rows, left);
                     token += 1;
                 } else if E::TILE == 8 {
-                    tile::<E, 8>(panel, from, blocks, to, rows, left);
+                    tile::<E, 8, OFFSETS>(panel, from, blocks, to, rows, left);
                     token += 8;
                 } else {
-                    tile::<E, 4>(panel, from, blocks, to, rows, left);
+                    tile::<E, 4, OFFSETS>(panel, from, blocks, to, rows, left);
                     token += 4;
                 }
             }
@@ -286,18 +315,20 @@ unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool>(
     }
 }
 
-/// Expands a panel: block by block its steps, the partial sums to start from, and the scales.
+/// Expands a panel: block by block its steps, the partial sums to start from, the scales, and the
+/// offsets where there are any.
 ///
 /// # Safety
-/// The machine has the instruction set, the weights are of the type that `Q8` says, the panel
-/// exists, and `to` has room for it.
+/// The machine has the instruction set, the weights are of the type that `Q8` and `OFFSETS` say, the
+/// panel exists, and `to` has room for it.
 #[inline(always)]
-unsafe fn prepare_panel<E: Prepare<Q8>, const Q8: bool>(
+unsafe fn prepare_panel<E: Prepare<Q8>, const Q8: bool, const OFFSETS: bool>(
     weights: &PackedBlocks,
     panel: usize,
     mut to: *mut u8,
 ) {
     let chunks = weights.kind.panel_chunks();
+    let numbers = if Q8 { 16 } else { 8 };
     // SAFETY: block < blocks stays inside the panel.
     unsafe {
         let mut from = weights.chunks.as_ptr().add(panel * weights.blocks * chunks);
@@ -305,21 +336,26 @@ unsafe fn prepare_panel<E: Prepare<Q8>, const Q8: bool>(
             let parts = E::prepare(from.cast(), to);
             to = to.add(E::STEPS * STEP_WEIGHTS);
             E::store_partial_sums(parts, to.cast());
-            let scales = E::halves(from.add(chunks - 1).cast());
+            let scales = E::halves(from.add(numbers).cast());
             E::store(scales, to.add(EIGHT).cast());
             to = to.add(2 * EIGHT);
+            if OFFSETS {
+                let least = E::halves(from.add(numbers + 1).cast());
+                E::store(offsets::<E>(least, scales), to.cast());
+                to = to.add(EIGHT);
+            }
             from = from.add(chunks);
         }
     }
 }
 
 /// Writes a token as number `index` of a tile of `tile` tokens: block by block the steps of all
-/// tokens, then all their scales.
+/// tokens, then all their scales, and the sums of their activations where there are offsets.
 ///
 /// # Safety
 /// `token` exists, the machine has the instruction set, and `to` has room for the tile.
 #[inline(always)]
-unsafe fn prepare_token<E: Steps>(
+unsafe fn prepare_token<E: Steps, const OFFSETS: bool>(
     tokens: &QuantizedActivations,
     token: usize,
     tile: usize,
@@ -334,7 +370,8 @@ unsafe fn prepare_token<E: Steps>(
             let mut steps = [[0_u8; STEP_TOKEN]; MAX_STEPS];
             let from = tokens.numbers.as_ptr().add((first + block) * BLOCK);
             E::prepare_token(from, steps.as_mut_ptr().cast());
-            let to = to.add(block * tile * (E::STEPS * STEP_TOKEN + FACTOR));
+            let extra = usize::from(OFFSETS);
+            let to = to.add(block * tile * (E::STEPS * STEP_TOKEN + (1 + extra) * FACTOR));
             for (step, bytes) in steps.iter().enumerate().take(E::STEPS) {
                 let to = to.add((step * tile + index) * STEP_TOKEN);
                 to.cast::<[u8; STEP_TOKEN]>().write(*bytes);
@@ -342,6 +379,10 @@ unsafe fn prepare_token<E: Steps>(
             let to = to.add((E::STEPS * tile * STEP_TOKEN) + index * FACTOR);
             to.cast::<f32>()
                 .write_unaligned(*tokens.scales.get_unchecked(first + block));
+            if OFFSETS {
+                let sum = *tokens.sums.get_unchecked(first + block);
+                to.add(tile * FACTOR).cast::<i32>().write_unaligned(sum);
+            }
         }
     }
 }
@@ -352,7 +393,7 @@ unsafe fn prepare_token<E: Steps>(
 /// The machine has the instruction set; `panel` has `blocks` prepared blocks and `tokens` is a tile
 /// of `N` with as many; `out` is at `N` rows, `stride` apart, with room for `left` numbers each.
 #[inline(always)]
-unsafe fn tile<E: Steps, const N: usize>(
+unsafe fn tile<E: Steps, const N: usize, const OFFSETS: bool>(
     panel: *const u8,
     tokens: *const u8,
     blocks: usize,
@@ -382,6 +423,16 @@ unsafe fn tile<E: Steps, const N: usize>(
                 totals[n] = E::add_scaled(totals[n], E::whole(parts[n]), scales, factor);
             }
             weights = weights.add(2 * EIGHT);
+            if OFFSETS {
+                let offsets = E::totals(weights.cast());
+                for n in 0..N {
+                    let factor = token.add(n * FACTOR).cast::<f32>().read_unaligned();
+                    let sum = token.add((N + n) * FACTOR).cast::<i32>().read_unaligned();
+                    totals[n] = E::add_scaled(totals[n], E::same(sum), offsets, factor);
+                }
+                weights = weights.add(EIGHT);
+                token = token.add(N * FACTOR);
+            }
             token = token.add(N * FACTOR);
         }
         for n in 0..N {

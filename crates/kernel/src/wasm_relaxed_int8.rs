@@ -181,6 +181,7 @@ impl<const BIAS: i8> Rows for RelaxedInt8<BIAS> {
 
     same! { Simd128Int8:
         zero() -> Pair;
+        same(sum: i32) -> Pair;
         totals(from: *const f32) -> Pair;
         halves(from: *const u8) -> Pair;
         store(totals: Pair, to: *mut f32) -> ();
@@ -333,6 +334,7 @@ macro_rules! relaxed_rows {
 
                 same! { RelaxedInt8::<0>:
                     zero() -> Pair;
+                    same(sum: i32) -> Pair;
                     totals(from: *const f32) -> Pair;
                     halves(from: *const u8) -> Pair;
                     store(totals: Pair, to: *mut f32) -> ();

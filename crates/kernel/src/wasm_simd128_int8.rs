@@ -64,6 +64,11 @@ impl Rows for Simd128Int8 {
     }
 
     #[inline(always)]
+    unsafe fn same(sum: i32) -> Pair {
+        (i32x4_splat(sum), i32x4_splat(sum))
+    }
+
+    #[inline(always)]
     unsafe fn totals(from: *const f32) -> Pair {
         // SAFETY: the caller vouches for eight readable numbers.
         unsafe { (v128_load(from.cast()), v128_load(from.add(4).cast())) }

@@ -123,6 +123,12 @@ impl<D: Dot> Rows for X86Int8<D> {
     }
 
     #[inline(always)]
+    unsafe fn same(sum: i32) -> __m256i {
+        // SAFETY: the caller vouches for AVX.
+        unsafe { _mm256_set1_epi32(sum) }
+    }
+
+    #[inline(always)]
     unsafe fn totals(from: *const f32) -> __m256 {
         // SAFETY: the caller vouches for AVX and for eight readable numbers.
         unsafe { _mm256_loadu_ps(from) }

@@ -165,22 +165,22 @@ pub(crate) fn model(files: &Files, form: MatrixForm) -> Result<Opened, Failure> 
         let weights = Weights::of(files)?;
         let slow = slow_types(weights.tensors());
         if !slow.is_empty() {
-            eprintln!(
-                "{} kept as Q8_0, for speed (--as-stored keeps them)",
-                slow.join(", ")
-            );
+            eprintln!("kept for speed: {} (--as-stored keeps the types of the file)", slow.join(", "));
         }
     }
     Ok(opened)
 }
 
-/// Names of the types of matrices that are kept as Q8_0 unless the reader wants them as stored.
-pub(crate) fn slow_types(tensors: &Tensors) -> Vec<&'static str> {
+/// The types of matrices that are kept in another type unless the reader wants them as stored, such
+/// as `Q6_K as Q8_0`.
+pub(crate) fn slow_types(tensors: &Tensors) -> Vec<String> {
     let slow = tensors
         .entries()
         .iter()
         .filter_map(|entry| match entry.element() {
-            Element::Number(kind) if !kind.has_fast_product() => Some(kind.name()),
+            Element::Number(kind) if !kind.has_fast_product() => {
+                Some(format!("{} as {}", kind.name(), kind.fast().name()))
+            }
             _ => None,
         });
     slow.collect::<BTreeSet<_>>().into_iter().collect()

@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     say!("types: {}", types.join(", "));
     let slow = files::slow_types(tensors);
     if !slow.is_empty() {
-        say!("{} opened as Q8_0, for speed", slow.join(", "));
+        say!("opened for speed: {}", slow.join(", "));
     }
     for (key, value) in metadata {
         say!("{key} = {value}");

@@ -13,15 +13,17 @@ pub const LARGEST: u64 = 0xe000_0000;
 /// of memory is larger than 2 GiB.
 pub const LARGEST_IN_MEMORY: u64 = 0x7f00_0000;
 
-/// The most bytes that the matrices in a file take while the model runs, by the file's name and
+/// About the most bytes that the matrices in a file take while the model runs, by the file's name and
 /// size: where the name does not say that they are kept as they are, numbers of two bytes become
-/// four, and types without a fast product (Q4_K, Q6_K and their like) become Q8_0, 34 bytes for 18
-/// at the most.
+/// four, and types without a fast product become Q8_0, 34 bytes for 18 at the most. In a file of
+/// Q4_K most matrices are in Q4_K, kept as Q4_1, and some in Q6_K, kept as Q8_0.
 pub fn kept_bytes(name: &str, file_bytes: u64) -> u64 {
     let name = name.to_lowercase();
-    let kept = ["q8_0", "q4_0", "f32", ".bin"];
-    if kept.iter().any(|kind| name.contains(kind)) {
+    let has = |kinds: &[&str]| kinds.iter().any(|kind| name.contains(kind));
+    if has(&["q8_0", "q4_0", "q4_1", "f32", ".bin"]) {
         file_bytes
+    } else if has(&["q4_k"]) {
+        file_bytes / 4 * 5
     } else {
         2 * file_bytes
     }
@@ -32,7 +34,7 @@ pub fn kept_bytes(name: &str, file_bytes: u64) -> u64 {
 pub fn kept_form(name: &str) -> Packing {
     let name = name.to_lowercase();
     let has = |kinds: &[&str]| kinds.iter().any(|kind| name.contains(kind));
-    if has(&["q4_0"]) {
+    if has(&["q4_0", "q4_1", "q4_k"]) {
         Packing::Q4_0
     } else if has(&["f32", "f16", ".bin", ".safetensors"]) {
         Packing::F32
@@ -156,7 +158,8 @@ mod tests {
             ("model-q8_0.gguf", 100),
             ("model.Q4_0.gguf", 100),
             ("stories.bin", 100),
-            ("model-Q4_K_M.gguf", 200),
+            ("model-Q4_K_M.gguf", 125),
+            ("model-Q6_K.gguf", 200),
             ("model.safetensors", 200),
         ] {
             assert_eq!(kept_bytes(name, 100), bytes, "{name}");
@@ -164,7 +167,8 @@ mod tests {
         for (name, form) in [
             ("model-q8_0.gguf", Packing::Q8_0),
             ("model.Q4_0.gguf", Packing::Q4_0),
-            ("model-Q4_K_M.gguf", Packing::Q8_0),
+            ("model-Q4_K_M.gguf", Packing::Q4_0),
+            ("model-Q6_K.gguf", Packing::Q8_0),
             ("model-BF16.gguf", Packing::F32),
             ("stories.bin", Packing::F32),
         ] {
