@@ -37,6 +37,7 @@ fn serve(name: &str) -> Served {
     for (path, text) in [
         ("Cargo.toml", "secret"),
         ("style/base.css", "a {}"),
+        ("public/_headers", include_str!("../../../public/_headers")),
         ("public/boot.mjs", "boot"),
         ("public/models/MODELS.md", "# notes"),
         ("out/index.html", "home"),
