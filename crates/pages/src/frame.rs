@@ -175,10 +175,11 @@ impl Frame {
         if parts.is_lost {
             for rel in ["icon", "apple-touch-icon", "manifest"] {
                 let known = format!("<link rel=\"{rel}\" href=\"{ROOT}");
-                html = html.replace(
-                    &known,
-                    &format!("<link rel=\"{rel}\" href=\"data:,\" data-href=\""),
-                );
+                // Without an address of an icon, browsers ask the root of the host for one; a
+                // manifest at an address of data would be refused by the page's policy.
+                let none_yet = if rel == "manifest" { "" } else { " href=\"data:,\"" };
+                let lost = format!("<link rel=\"{rel}\"{none_yet} data-href=\"");
+                html = html.replace(&known, &lost);
             }
             // Fonts are fetched when the root is found.
             html = html.replace("<style data-fonts>", "<style data-fonts media=\"not all\">");
