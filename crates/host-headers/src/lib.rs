@@ -202,7 +202,7 @@ mod tests {
         let public = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../public");
         let headers = HostHeaders::read(&public).unwrap();
         for wanted in ISOLATION {
-            assert!(headers.of("/lesson/scaling/").contains(&wanted), "{wanted:?}");
+            assert!(headers.of("/lab/").contains(&wanted), "{wanted:?}");
         }
     }
 }
