@@ -305,4 +305,14 @@ mod tests {
         assert_eq!(join_sheets(html), expected);
         assert_eq!(join_sheets("<p>none</p>"), "<p>none</p>");
     }
+
+    /// A worker that the lab starts may ask the same hosts as its page.
+    #[test]
+    fn hosts_give_workers_the_same_contacts() {
+        let headers = include_str!("../../../public/_headers");
+        let rule = headers.split("/worker_start-*\n").nth(1).unwrap();
+        let policy = rule.lines().next().unwrap();
+        let same = format!("{DEFAULT}; {SCRIPTS}; {CONTACTS}; ");
+        assert!(policy.contains(&same), "{policy}");
+    }
 }
