@@ -54,6 +54,7 @@ mod e2e {
     mod pages;
     mod patches;
     mod perturb;
+    mod policy;
     mod positions_2d;
     mod progress;
     mod provenance;

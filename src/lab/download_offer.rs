@@ -14,9 +14,13 @@ use worker::model::protocol::{ModelEvent, ModelRequest};
 
 use super::session::{Lab, STOPPED, failed};
 use crate::browser::storage::megabytes;
-use crate::browser::{fetch, storage};
+use crate::browser::{address, fetch, storage};
 use crate::model_build::choose;
 use crate::model_worker::{ModelWorker, WorkerEvent};
+
+/// Why a file is not fetched that is not on this device either.
+const REFUSED: &str =
+    "This page fetches over https:// only, or over http:// from its own host or this machine.";
 
 /// Memory of the engine by itself.
 const ENGINE_BYTES: u64 = 4_000_000;
@@ -136,7 +140,7 @@ async fn bandwidth(form: Packing) -> Result<f64, String> {
 /// the engine that runs.
 ///
 /// # Errors
-/// When the reader declines, or the worker failed.
+/// When the reader declines, the page may not fetch the address, or the worker failed.
 pub(super) async fn confirm(
     lab: Lab,
     worker: &Rc<ModelWorker>,
@@ -153,9 +157,11 @@ pub(super) async fn confirm(
     let mut engine = None;
     let asks = if stored.len() == urls.len() && stored.iter().all(is_whole) {
         None
-    } else {
+    } else if address::may_be_fetched(url) {
         let size = size_while(worker, &urls, &mut engine).await?;
         Some(size).filter(|(_, asks)| *asks)
+    } else {
+        return Err(REFUSED.to_owned());
     };
     if let Some((bytes, _)) = asks {
         let bandwidth = bandwidth(packing.unwrap_or_else(|| kept_form(name))).await?;

@@ -126,11 +126,11 @@ impl Browser {
             let waiting = self
                 .script(
                     "dispatchEvent(new Event('beforeprint'));
-                     if (!document.getElementById('laid-out')) {
-                        const style = document.createElement('style');
-                        style.id = 'laid-out';
-                        style.textContent = '.cell-body { content-visibility: visible !important; }';
-                        document.head.append(style);
+                     if (!globalThis.laidOut) {
+                        // The policy of the page refuses a style element that it does not know.
+                        globalThis.laidOut = new CSSStyleSheet();
+                        laidOut.replaceSync('.cell-body { content-visibility: visible !important; }');
+                        document.adoptedStyleSheets = [...document.adoptedStyleSheets, laidOut];
                      }
                      const folded = [...document.querySelectorAll('details.more:not([open])')];
                      folded.forEach(more => { more.open = true });

@@ -29,6 +29,7 @@ mod moved_digits;
 mod offline;
 mod order;
 mod page;
+mod policy;
 mod preview;
 mod reference;
 mod root;

@@ -165,7 +165,10 @@ pub(crate) fn model(files: &Files, form: MatrixForm) -> Result<Opened, Failure> 
         let weights = Weights::of(files)?;
         let slow = slow_types(weights.tensors());
         if !slow.is_empty() {
-            eprintln!("kept for speed: {} (--as-stored keeps the types of the file)", slow.join(", "));
+            eprintln!(
+                "kept for speed: {} (--as-stored keeps the types of the file)",
+                slow.join(", ")
+            );
         }
     }
     Ok(opened)
