@@ -37,7 +37,7 @@ fn stored_blocks_become_their_numbers_to_the_bit() {
         let mut numbers = vec![0.0; number("blocks") * kind.block_len()];
         dequantize(kind, &bytes, &mut numbers).unwrap();
         let found: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
-        assert!(found == expected, "{name}");
+        assert!(*found == *expected, "{name}");
         seen.push(kind);
     }
     println!(

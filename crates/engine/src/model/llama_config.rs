@@ -47,7 +47,7 @@ impl Config {
     /// `rope_scaling.factor` and so on, those of lists as `rope_scaling.long_factor.0`. The kind of
     /// scaling, which is no number, is asked for as `rope_type.yarn` and so on; where no kind is
     /// known (GGUF, reference files) a factor scales linearly. The window of layer n is asked for
-    /// as `windows.n`, and `mlp_bias` of 0 forbids biases of MLPs, which otherwise are taken where
+    /// as `windows.n`, if there is a `has_windows`, and `mlp_bias` of 0 forbids biases of MLPs, which otherwise are taken where
     /// the source has them.
     ///
     /// # Errors
@@ -110,10 +110,10 @@ impl Config {
             mlp_bias: lookup("mlp_bias") != Some(0.0),
         };
         config.check()?;
-        let window = |n| lookup(&format!("windows.{n}")).map(|size| size as usize);
-        let windows: Vec<_> = (0..config.layers).map(window).collect();
-        if windows.iter().any(Option::is_some) {
-            config.windows = windows;
+        // Asked first, so that a file that promises very many layers takes no memory.
+        if lookup("has_windows").is_some() {
+            let window = |n| lookup(&format!("windows.{n}")).map(|size| size as usize);
+            config.windows = (0..config.layers).map(window).collect();
         }
         Ok(config)
     }

@@ -115,6 +115,13 @@ impl ConfigFile {
             None if name == "rope_theta" && self.kind() == "mixtral" => Some(1e6),
             // Of the Llamas only Llama itself has biases in its MLP, where it says so.
             None if name == "mlp_bias" => Some(0.0),
+            None if name == "has_windows" => {
+                let window = |layer| supported::window(&self.config, self.kind(), layer);
+                let layers = self.config["num_hidden_layers"].as_u64()? as usize;
+                (0..layers)
+                    .any(|layer| window(layer).is_some())
+                    .then_some(1.0)
+            }
             Some(("rope_type", kind)) => {
                 (supported::rope_type(&self.config) == Some(kind)).then_some(1.0)
             }
