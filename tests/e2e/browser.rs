@@ -153,7 +153,7 @@ impl Browser {
             if failed || Instant::now() > deadline {
                 return Err(format!("cells not ready: {waiting:?}"));
             }
-            pause(50).await;
+            pause(100).await;
         }
     }
 
