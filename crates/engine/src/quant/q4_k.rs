@@ -5,7 +5,9 @@
 //!
 //! Source: ggml, `ggml-common.h` (`block_q4_K`), `ggml-quants.c` (`dequantize_row_q4_K`).
 
-use super::block::{Block, half, to_half};
+use super::block::Block;
+#[cfg(feature = "blocks")]
+use super::block::{half, to_half};
 use super::groups::Head;
 
 #[repr(C)]
@@ -42,6 +44,7 @@ impl Block for Q4K {
 /// Blocks of Q4_K as blocks of Q4_1, one for each group: the same numbers of 4 bits, with the scale
 /// and the offset of the group rounded to half precision (by at most 1/2048 of each). `None` where
 /// half precision does not hold one of them.
+#[cfg(feature = "blocks")]
 pub(super) fn as_q4_1(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(bytes.len() / size_of::<Q4K>() * 8 * 20);
     for block in bytes.chunks_exact(size_of::<Q4K>()) {

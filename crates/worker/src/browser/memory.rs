@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use engine::format::file_bytes::FileBytes;
 use js_sys::Uint8Array;
+#[cfg(feature = "lab")]
 use wasm_bindgen::JsValue;
 use worker::model::error::ModelError;
 use worker::model::file::LARGEST_IN_MEMORY;
