@@ -118,10 +118,11 @@ impl Plan {
         let mut entries = Vec::with_capacity(count);
         let bytes = |shape: &[usize]| values(shape).unwrap_or(0) * size_of::<f32>();
         let mut at = start;
-        let mut add = |name: &str, shape: &[usize], skipped: usize| {
+        // Names of their exact lengths: a file may announce very many.
+        let mut add = |name: &[&str], shape: &[usize], skipped: usize| {
             entries.push(Entry {
                 file: 0,
-                name: name.into(),
+                name: name.concat().into(),
                 shape: shape.into(),
                 element: Element::Number(Type::F32),
                 start: at + skipped,
@@ -129,16 +130,17 @@ impl Plan {
             });
             at += skipped + bytes(shape);
         };
-        add("model.embed_tokens.weight", &self.table, 0);
+        add(&["model.embed_tokens.weight"], &self.table, 0);
         for (kind, shape) in &self.kinds {
             for n in 0..self.layers {
-                add(&format!("model.layers.{n}.{kind}.weight"), shape, 0);
+                let name = ["model.layers.", &n.to_string(), ".", kind, ".weight"];
+                add(&name, shape, 0);
             }
         }
-        add("model.norm.weight", &self.norm, 0);
+        add(&["model.norm.weight"], &self.norm, 0);
         if self.own_head {
             let skipped = bytes(&self.rotary_tables);
-            add("lm_head.weight", &self.table, skipped);
+            add(&["lm_head.weight"], &self.table, skipped);
         }
         entries
     }
