@@ -13,8 +13,8 @@ const SCALES: [u16; 8] = [0, 1, 0x03ff, 0x3c00, 0x7bff, 0x9004, 0x1234, 0x0c01];
 /// The number 1 in half precision.
 const ONE: u16 = 0x3c00;
 
-/// The numbers 0, 1, −1, −8, 5 and −2048 in half precision.
-const WHOLE: [u16; 6] = [0, ONE, 0xbc00, 0xc800, 0x4500, 0xe800];
+/// The numbers 0, 1, −1, −8, 5 and −64 in half precision.
+const WHOLE: [u16; 6] = [0, ONE, 0xbc00, 0xc800, 0x4500, 0xd400];
 
 /// The numbers of rows, blocks of a row and tokens of a product, drawn from the sizes of a check.
 fn shape([a, b, c]: [usize; 3]) -> [usize; 3] {
