@@ -179,16 +179,10 @@ pub(crate) unsafe fn matmul_blocks<E: Int8Kernel>(
     // as much as their shapes say.
     unsafe {
         match (tokens.tokens, weights.kind) {
-            (1, BlockType::Q8_0) => one_token::<E, true, false>(weights, tokens, panels, out),
-            (1, BlockType::Q4_0) => one_token::<E, false, false>(weights, tokens, panels, out),
-            (1, BlockType::Q4_1) => one_token::<E, false, true>(weights, tokens, panels, out),
-            (_, BlockType::Q8_0) => many_tokens::<E, true, false>(weights, tokens, panels, out),
-            (_, BlockType::Q4_0) => {
-                many_tokens::<E::Nibbles, false, false>(weights, tokens, panels, out);
-            }
-            (_, BlockType::Q4_1) => {
-                many_tokens::<E::Nibbles, false, true>(weights, tokens, panels, out);
-            }
+            (1, BlockType::Q8_0) => one_token::<E, true>(weights, tokens, panels, out),
+            (1, _) => one_token::<E, false>(weights, tokens, panels, out),
+            (_, BlockType::Q8_0) => many_tokens::<E, true>(weights, tokens, panels, out),
+            _ => many_tokens::<E::Nibbles, false>(weights, tokens, panels, out),
         }
     }
 }
@@ -206,16 +200,17 @@ unsafe fn offsets<E: Rows>(least: E::Totals, scales: E::Totals) -> E::Totals {
 /// The product with one token: reads every weight once, in the order of memory.
 ///
 /// # Safety
-/// As [`matmul_blocks`], with one token and weights of the type that `Q8` and `OFFSETS` say.
+/// As [`matmul_blocks`], with one token and weights of the numbers that `Q8` says.
 #[inline(always)]
-unsafe fn one_token<E: Int8Kernel, const Q8: bool, const OFFSETS: bool>(
+unsafe fn one_token<E: Int8Kernel, const Q8: bool>(
     weights: &PackedBlocks,
     tokens: &QuantizedActivations,
     panels: Range<usize>,
     out: *mut f32,
 ) {
     let size = if Q8 { 16 } else { 8 } * 16;
-    let block_bytes = size + if OFFSETS { 32 } else { 16 };
+    let has_offsets = !Q8 && weights.kind == BlockType::Q4_1;
+    let block_bytes = size + if has_offsets { 32 } else { 16 };
     let panel_bytes = weights.blocks * block_bytes;
     let numbers = tokens.numbers.as_ptr();
     for panel in panels {
@@ -239,7 +234,7 @@ unsafe fn one_token<E: Int8Kernel, const Q8: bool, const OFFSETS: bool>(
                 let scales = E::halves(from.add(size));
                 let factor = *tokens.scales.get_unchecked(block);
                 totals = E::add_scaled(totals, sums, scales, factor);
-                if OFFSETS {
+                if has_offsets {
                     let offsets = offsets::<E>(E::halves(from.add(size + 16)), scales);
                     let sums = E::same(*tokens.sums.get_unchecked(block));
                     totals = E::add_scaled(totals, sums, offsets, factor);
@@ -254,16 +249,17 @@ unsafe fn one_token<E: Int8Kernel, const Q8: bool, const OFFSETS: bool>(
 /// The product with any number of tokens, a panel of eight rows at a time.
 ///
 /// # Safety
-/// As [`matmul_blocks`], with weights of the type that `Q8` and `OFFSETS` say.
+/// As [`matmul_blocks`], with weights of the numbers that `Q8` says.
 #[inline(always)]
-unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool, const OFFSETS: bool>(
+unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool>(
     weights: &PackedBlocks,
     tokens: &QuantizedActivations,
     panels: Range<usize>,
     out: *mut f32,
 ) {
     let (rows, blocks, count) = (weights.rows, weights.blocks, tokens.tokens);
-    let extra = usize::from(OFFSETS);
+    let has_offsets = !Q8 && weights.kind == BlockType::Q4_1;
+    let extra = usize::from(has_offsets);
     let token_bytes = blocks * (E::STEPS * STEP_TOKEN + (1 + extra) * FACTOR);
     let panel_bytes = blocks * (E::STEPS * STEP_WEIGHTS + (2 + extra) * EIGHT);
     // Chunks, so that no load crosses a line of the cache.
@@ -283,8 +279,9 @@ unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool, const OFFSETS: bool>(
             } else {
                 (token, 1)
             };
-            prepare_token::<E, OFFSETS>(
+            prepare_token::<E>(
                 tokens,
+                has_offsets,
                 token,
                 n,
                 token - first,
@@ -293,7 +290,7 @@ unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool, const OFFSETS: bool>(
         }
         for number in panels {
             let row = number * PANEL_ROWS;
-            prepare_panel::<E, Q8, OFFSETS>(weights, number, panel);
+            prepare_panel::<E, Q8>(weights, has_offsets, number, panel);
             let (left, mut token) = (rows - row, 0);
             while token < count {
                 let (from, to) = (
@@ -301,13 +298,13 @@ unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool, const OFFSETS: bool>(
                     out.add(token * rows + row),
                 );
                 if token >= whole {
-                    tile::<E, 1, OFFSETS>(panel, from, blocks, to, rows, left);
+                    tile::<E, 1>(panel, from, has_offsets, blocks, to, rows, left);
                     token += 1;
                 } else if E::TILE == 8 {
-                    tile::<E, 8, OFFSETS>(panel, from, blocks, to, rows, left);
+                    tile::<E, 8>(panel, from, has_offsets, blocks, to, rows, left);
                     token += 8;
                 } else {
-                    tile::<E, 4, OFFSETS>(panel, from, blocks, to, rows, left);
+                    tile::<E, 4>(panel, from, has_offsets, blocks, to, rows, left);
                     token += 4;
                 }
             }
@@ -319,11 +316,12 @@ unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool, const OFFSETS: bool>(
 /// offsets where there are any.
 ///
 /// # Safety
-/// The machine has the instruction set, the weights are of the type that `Q8` and `OFFSETS` say, the
-/// panel exists, and `to` has room for it.
+/// The machine has the instruction set, the weights are of the type that `Q8` and `has_offsets` say,
+/// the panel exists, and `to` has room for it.
 #[inline(always)]
-unsafe fn prepare_panel<E: Prepare<Q8>, const Q8: bool, const OFFSETS: bool>(
+unsafe fn prepare_panel<E: Prepare<Q8>, const Q8: bool>(
     weights: &PackedBlocks,
+    has_offsets: bool,
     panel: usize,
     mut to: *mut u8,
 ) {
@@ -339,7 +337,7 @@ unsafe fn prepare_panel<E: Prepare<Q8>, const Q8: bool, const OFFSETS: bool>(
             let scales = E::halves(from.add(numbers).cast());
             E::store(scales, to.add(EIGHT).cast());
             to = to.add(2 * EIGHT);
-            if OFFSETS {
+            if has_offsets {
                 let least = E::halves(from.add(numbers + 1).cast());
                 E::store(offsets::<E>(least, scales), to.cast());
                 to = to.add(EIGHT);
@@ -355,8 +353,9 @@ unsafe fn prepare_panel<E: Prepare<Q8>, const Q8: bool, const OFFSETS: bool>(
 /// # Safety
 /// `token` exists, the machine has the instruction set, and `to` has room for the tile.
 #[inline(always)]
-unsafe fn prepare_token<E: Steps, const OFFSETS: bool>(
+unsafe fn prepare_token<E: Steps>(
     tokens: &QuantizedActivations,
+    has_offsets: bool,
     token: usize,
     tile: usize,
     index: usize,
@@ -370,7 +369,7 @@ unsafe fn prepare_token<E: Steps, const OFFSETS: bool>(
             let mut steps = [[0_u8; STEP_TOKEN]; MAX_STEPS];
             let from = tokens.numbers.as_ptr().add((first + block) * BLOCK);
             E::prepare_token(from, steps.as_mut_ptr().cast());
-            let extra = usize::from(OFFSETS);
+            let extra = usize::from(has_offsets);
             let to = to.add(block * tile * (E::STEPS * STEP_TOKEN + (1 + extra) * FACTOR));
             for (step, bytes) in steps.iter().enumerate().take(E::STEPS) {
                 let to = to.add((step * tile + index) * STEP_TOKEN);
@@ -379,7 +378,7 @@ unsafe fn prepare_token<E: Steps, const OFFSETS: bool>(
             let to = to.add((E::STEPS * tile * STEP_TOKEN) + index * FACTOR);
             to.cast::<f32>()
                 .write_unaligned(*tokens.scales.get_unchecked(first + block));
-            if OFFSETS {
+            if has_offsets {
                 let sum = *tokens.sums.get_unchecked(first + block);
                 to.add(tile * FACTOR).cast::<i32>().write_unaligned(sum);
             }
@@ -393,9 +392,10 @@ unsafe fn prepare_token<E: Steps, const OFFSETS: bool>(
 /// The machine has the instruction set; `panel` has `blocks` prepared blocks and `tokens` is a tile
 /// of `N` with as many; `out` is at `N` rows, `stride` apart, with room for `left` numbers each.
 #[inline(always)]
-unsafe fn tile<E: Steps, const N: usize, const OFFSETS: bool>(
+unsafe fn tile<E: Steps, const N: usize>(
     panel: *const u8,
     tokens: *const u8,
+    has_offsets: bool,
     blocks: usize,
     out: *mut f32,
     stride: usize,
@@ -423,7 +423,7 @@ unsafe fn tile<E: Steps, const N: usize, const OFFSETS: bool>(
                 totals[n] = E::add_scaled(totals[n], E::whole(parts[n]), scales, factor);
             }
             weights = weights.add(2 * EIGHT);
-            if OFFSETS {
+            if has_offsets {
                 let offsets = E::totals(weights.cast());
                 for n in 0..N {
                     let factor = token.add(n * FACTOR).cast::<f32>().read_unaligned();
