@@ -69,6 +69,7 @@ mod e2e {
     mod tokens;
     mod tour;
     mod training;
+    mod visit;
     mod vit;
     mod whole_model;
     mod windows;

@@ -12,7 +12,7 @@ use pages::{Cells, Content};
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, with_browser};
-use super::provenance::{computed, placed};
+use super::provenance::{own, placed};
 use super::reader::click;
 use super::site;
 use browser_harness::Habits;
@@ -111,7 +111,7 @@ fn every_goal_is_open_at_first_and_reached_by_its_solution() {
             let all = placed(browser).await;
             let cell = all.iter().find(|cell| cell.id == make.id);
             let cell = cell.unwrap_or_else(|| panic!("{page}: no cell {}", make.id));
-            let now = computed(cell.spec, &cell.inputs).expect("the lesson's own inputs");
+            let now = own(cell).expect("the lesson's own inputs");
             assert_shown(browser, exercise, make, &now).await;
 
             let given = cell.spec.inputs_from(&make.solution, &BTreeMap::new());
