@@ -208,7 +208,11 @@ fn canvas_for(
     let canvas: HtmlCanvasElement = document.create_element("canvas")?.dyn_into()?;
     canvas.set_width(width);
     canvas.set_height(height);
-    let context = super::canvas::context(&canvas).ok_or(JsValue::NULL)?;
+    // Its pixels are read: the browser keeps them where they can be.
+    let options = js_sys::Object::new();
+    js_sys::Reflect::set(&options, &"willReadFrequently".into(), &true.into())?;
+    let context = canvas.get_context_with_context_options("2d", &options)?;
+    let context = context.ok_or(JsValue::NULL)?.dyn_into()?;
     Ok((context, (width, height)))
 }
 

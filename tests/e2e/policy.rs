@@ -123,7 +123,7 @@ const STRANGER: &str = "
             return document.body.appendChild(element);
         };
         add('script', 'globalThis.ran = true');
-        add('style', 'body { --sheet: 1 }');
+        add('style', 'body { --stranger: 1 }');
         const button = add('button', 'Press');
         button.setAttribute('onclick', 'globalThis.ran = true');
         button.setAttribute('style', '--attribute: 1');
@@ -137,7 +137,7 @@ const STRANGER: &str = "
         const value = (element, name) => getComputedStyle(element).getPropertyValue(name).trim();
         done({
             ran: globalThis.ran === true,
-            sheet: value(document.body, '--sheet'),
+            sheet: value(document.body, '--stranger'),
             attribute: value(button, '--attribute'),
             refused: [...refused].sort(),
         });

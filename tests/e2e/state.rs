@@ -78,7 +78,9 @@ pub(crate) async fn assert_shared_and_taken_back(
         .await;
     let shared = browser.script(&format!("return {link}.value"), &[]).await;
     let shared = shared.as_str().unwrap_or_default();
-    let (_, shared) = shared.split_once("?s=").expect("a link with edits");
+    let (_, shared) = shared
+        .split_once("?s=")
+        .unwrap_or_else(|| panic!("{cell}: the link has no edits, and not {edits:?}"));
     let shared = cells::state::decode(shared).expect("a link of ours").values;
     assert_eq!(shared, edits, "{cell}: the share dialog's link");
     click(browser, Locator::Css("dialog[open] .sheet-head button")).await;

@@ -58,7 +58,7 @@ fn table(cx: CellCx) -> AnyView {
         }
     });
     view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="What each model reads">
+        <div class="scroll" tabindex="0" role="region" aria-label="What each model reads of covered patches">
             <table>
                 <caption>
                     {cx.num("hidden", &[], Format::Count)} " of " {cx.num("patches", &[], Format::Count)}

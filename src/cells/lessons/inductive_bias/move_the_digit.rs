@@ -56,7 +56,7 @@ fn table(cx: CellCx) -> AnyView {
         }
     });
     view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="What each model reads">
+        <div class="scroll" tabindex="0" role="region" aria-label="What each model reads of the moved digit">
             <table>
                 <caption class="vh">"What each model reads, in place and moved"</caption>
                 <thead>

@@ -122,7 +122,7 @@ fn answers(cx: CellCx) -> AnyView {
         }
     });
     view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="What each model reads">
+        <div class="scroll" tabindex="0" role="region" aria-label="What each model reads, shifted">
             <table>
                 <caption class="vh">"What each model reads in place, shifted, and with the shift undone inside it"</caption>
                 <thead>

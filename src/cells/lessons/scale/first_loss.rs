@@ -42,7 +42,7 @@ fn table(cx: CellCx) -> AnyView {
         }
     };
     view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="The loss before the first step">
+        <div class="scroll" tabindex="0" role="region" aria-label="Losses of the head">
             <table>
                 <caption class="vh">"The loss before the first step"</caption>
                 <thead class="vh">
