@@ -39,16 +39,6 @@ fn on_a_desk_in_light() {
 }
 
 #[test]
-fn on_a_desk_in_dark_in_a_sub_folder_without_the_closing_slash() {
-    tour(Habits::SUB_FOLDER, Look::DESK_DARK, without_slash);
-}
-
-#[test]
-fn on_a_phone_in_light_in_a_sub_folder() {
-    tour(Habits::SUB_FOLDER, Look::PHONE_LIGHT, as_it_is);
-}
-
-#[test]
-fn on_a_phone_in_dark_without_the_closing_slash() {
-    tour(Habits::ROOT, Look::PHONE_DARK, without_slash);
+fn on_a_phone_in_dark_in_a_sub_folder_without_the_closing_slash() {
+    tour(Habits::SUB_FOLDER, Look::PHONE_DARK, without_slash);
 }
