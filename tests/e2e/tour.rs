@@ -1,5 +1,5 @@
-//! Every page is opened at both ends of the widths and in both themes, by each form of address that a
-//! host may give it, and looked at by all tests that only look.
+//! Every page is opened at both ends of the widths, each with one of the themes, by each form of
+//! address that a host may give it, and looked at by all tests that only look.
 
 use browser_harness::Habits;
 
