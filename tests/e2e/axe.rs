@@ -17,6 +17,34 @@ const TAGS: &[&str] = &[
     "best-practice",
 ];
 
+/// The rules that a change of theme can break.
+const COLOURS: &[&str] = &["color-contrast", "link-in-text-block"];
+
+/// Which rules are checked.
+#[derive(Clone, Copy)]
+enum Rules {
+    All,
+    Colours,
+    AllButColours,
+}
+
+impl Rules {
+    /// As axe-core takes them.
+    fn options(self) -> Value {
+        let all = json!({ "type": "tag", "values": TAGS });
+        match self {
+            Self::All => json!({ "runOnly": all }),
+            Self::Colours => json!({ "runOnly": { "type": "rule", "values": COLOURS } }),
+            Self::AllButColours => {
+                let off = COLOURS
+                    .iter()
+                    .map(|&rule| (rule.to_owned(), json!({ "enabled": false })));
+                json!({ "runOnly": all, "rules": off.collect::<serde_json::Map<_, _>>() })
+            }
+        }
+    }
+}
+
 /// The source of axe-core.
 fn source() -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -26,26 +54,26 @@ fn source() -> String {
 
 /// What axe-core finds wrong on the whole page as it is now.
 pub(crate) async fn violations_of_page(browser: &Browser) -> Vec<String> {
-    violations(browser, &source(), "html").await
+    violations(browser, &source(), Rules::All, "html").await
 }
 
 /// What axe-core finds wrong on the page as it is now, inside the element that a selector names.
-async fn violations(browser: &Browser, axe: &str, within: &str) -> Vec<String> {
+async fn violations(browser: &Browser, axe: &str, rules: Rules, within: &str) -> Vec<String> {
     // Half a megabyte goes to the browser only where it is not there yet.
     if browser.script("return !!window.axe", &[]).await != json!(true) {
         browser.script(axe, &[]).await;
     }
     let result = browser
         .script_async(
-            "const [tags, within, done] = arguments;
-             axe.run(within, { runOnly: { type: 'tag', values: tags }, resultTypes: ['violations'] })
+            "const [rules, within, done] = arguments;
+             axe.run(within, { ...rules, resultTypes: ['violations'], preload: false })
                  .then(result => done({ violations: result.violations.map(violation => ({
                      id: violation.id,
                      help: violation.help,
                      nodes: violation.nodes.slice(0, 3).map(node => `${node.target}: ${node.html.slice(0, 160)} (${node.failureSummary})`),
                      count: violation.nodes.length,
                  })), passes: result.passes.length }), error => done({ failed: String(error) }))",
-            &[json!(TAGS), json!(within)],
+            &[rules.options(), json!(within)],
         )
         .await;
     let Some(found) = result["violations"].as_array() else {
@@ -89,11 +117,30 @@ const DIALOGS: &[(&str, Opener, &str)] = &[
 /// The button that checks the page against PyTorch's values.
 const VERIFY: Locator<'static> = Locator::XPath("//button[normalize-space()='Verify this page']");
 
+/// What axe-core finds wrong inside an element: by all rules in the present look, and by those on
+/// colours in the other theme.
+async fn in_both_themes(browser: &Browser, axe: &str, look: Look, within: &str) -> Vec<String> {
+    let mut faults = violations(browser, axe, Rules::All, within).await;
+    let other = Look {
+        dark: !look.dark,
+        ..look
+    };
+    browser.look(other).await;
+    let found = violations(browser, axe, Rules::Colours, within).await;
+    browser.look(look).await;
+    faults.extend(
+        found
+            .into_iter()
+            .map(|fault| format!("in the other theme: {fault}")),
+    );
+    faults
+}
+
 /// What axe-core finds on an open page: as it is and, where it has cells, with each dialog open and
-/// with a cell that fills the screen.
+/// with a cell that fills the screen; in both themes.
 pub(crate) async fn check_page(browser: &Browser, look: Look) -> Vec<String> {
     let axe = &source();
-    let mut faults = violations(browser, axe, "html").await;
+    let mut faults = in_both_themes(browser, axe, look, "html").await;
     if browser
         .client()
         .find(Locator::Css(".cell-tools"))
@@ -103,8 +150,8 @@ pub(crate) async fn check_page(browser: &Browser, look: Look) -> Vec<String> {
         return faults;
     }
     // The page behind an open dialog is inert and was checked above. Whether both fit together
-    // (landmarks, ids) depends on neither width nor theme, so it is checked once.
-    let whole = look.width == 1280 && !look.dark;
+    // (landmarks, ids) depends on no width, so it is checked once.
+    let whole = look.width == Look::DESK_LIGHT.width;
     for &(name, opener, content) in DIALOGS {
         match opener {
             Opener::Entry(entry) => cell_tool(browser, "[data-cell]", entry).await,
@@ -116,7 +163,10 @@ pub(crate) async fn check_page(browser: &Browser, look: Look) -> Vec<String> {
         browser
             .wait_for(&format!("the dialog {name}"), &is_open)
             .await;
-        let found = violations(browser, axe, if whole { "html" } else { "dialog[open]" }).await;
+        let mut found = in_both_themes(browser, axe, look, "dialog[open]").await;
+        if whole {
+            found.extend(violations(browser, axe, Rules::AllButColours, "html").await);
+        }
         faults.extend(
             found
                 .into_iter()
@@ -131,14 +181,14 @@ pub(crate) async fn check_page(browser: &Browser, look: Look) -> Vec<String> {
             .await;
     }
     click(browser, Locator::Css(".cell-menu > summary")).await;
-    faults.extend(violations(browser, axe, ".cell-menu[open]").await);
+    faults.extend(in_both_themes(browser, axe, look, ".cell-menu[open]").await);
     click(browser, Locator::Css(".cell-menu > summary")).await;
     cell_tool(browser, "[data-cell]", "Full screen").await;
     browser
         .wait_for("the full screen", "return !!document.fullscreenElement")
         .await;
     faults.extend(
-        violations(browser, axe, ":fullscreen")
+        in_both_themes(browser, axe, look, ":fullscreen")
             .await
             .into_iter()
             .map(|fault| format!("full screen: {fault}")),
