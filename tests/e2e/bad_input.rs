@@ -5,7 +5,7 @@ use fantoccini::Locator;
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, with_browser};
-use super::site;
+use super::{instant, site};
 use browser_harness::Habits;
 
 /// Types into the box with this id as a reader would, all at once.
@@ -46,7 +46,8 @@ async fn settled(browser: &Browser, selector: &str) -> Value {
 
 /// Ids of the page's boxes that match, one for each cell and label.
 async fn boxes(browser: &Browser, kind: &str) -> Vec<String> {
-    let script = "let n = 0;
+    let script = "document.querySelectorAll('[data-tried]').forEach(box => box.removeAttribute('data-tried'));
+        let n = 0;
         return [...document.querySelectorAll('[data-cell]')].flatMap(cell => {
             const first = cell.querySelector(arguments[0]);
             if (!first) return [];
@@ -103,23 +104,36 @@ async fn try_numbers(browser: &Browser, page: &str) -> usize {
     tried
 }
 
+/// Takes all edits of the open page back.
+async fn reset_all(browser: &Browser) {
+    let press = "[...document.querySelectorAll('.page-tools button')].find(b => b.textContent === 'Reset all')?.click()";
+    browser.script(press, &[]).await;
+    browser.ready().await.expect("the page gets ready again");
+}
+
+/// On one visit to each lesson: an edit that is as small as a reader can make it makes little work,
+/// and what no cell can use is kept and explained.
 #[test]
-fn a_sentence_or_a_number_that_cannot_be_used_is_kept_and_explained() {
+fn edits_make_little_work_and_those_that_cannot_be_used_are_kept_and_explained() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
-        let (mut sentences, mut numbers) = (0, 0);
+        instant::count(browser).await;
+        let (mut sentences, mut numbers, mut faults) = (0, 0, Vec::new());
         for page in site::lessons() {
             browser
                 .open_ready(&server.url(&page))
                 .await
                 .expect("the page gets ready");
+            faults.extend(instant::too_much_work(browser, &page).await);
+            reset_all(browser).await;
             sentences += try_sentences(browser, &page).await;
             numbers += try_numbers(browser, &page).await;
-            browser.script("[...document.querySelectorAll('.page-tools button')].find(b => b.textContent === 'Reset all')?.click()", &[]).await;
+            reset_all(browser).await;
             let complaints = browser.complaints(&server.origin()).await;
             assert!(complaints.is_empty(), "/{page}: {complaints:?}");
         }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
         assert!(sentences > 10, "only {sentences} texts were tried");
         assert!(numbers > 20, "only {numbers} numbers were tried");
     });

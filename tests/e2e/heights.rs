@@ -41,9 +41,8 @@ const HIGHER: &[(&str, [u32; 2], &str)] = &[
     ),
 ];
 
-/// Opens a page, brings each cell into view, and gives the height of each.
-async fn heights(browser: &Browser, url: &str) -> BTreeMap<String, u32> {
-    browser.open(url).await;
+/// Brings each cell of the open page into view, and gives the height of each.
+async fn heights(browser: &Browser) -> BTreeMap<String, u32> {
     browser
         .wait_for(
             "every cell",
@@ -81,16 +80,17 @@ fn cells_are_low_enough_to_be_seen_whole() {
     with_browser(async |browser| {
         let mut faults = Vec::new();
         let mut needless: Vec<&str> = HIGHER.iter().map(|(cell, ..)| *cell).collect();
-        for (which, (width, most)) in WINDOWS.into_iter().enumerate() {
-            browser
-                .look(Look {
-                    width,
-                    height: 844,
-                    dark: false,
-                })
-                .await;
-            for page in site::lessons() {
-                for (cell, height) in heights(browser, &server.url(&page)).await {
+        for page in site::lessons() {
+            browser.open(&server.url(&page)).await;
+            for (which, (width, most)) in WINDOWS.into_iter().enumerate() {
+                browser
+                    .look(Look {
+                        width,
+                        height: 844,
+                        dark: false,
+                    })
+                    .await;
+                for (cell, height) in heights(browser).await {
                     let listed = HIGHER.iter().find(|(name, ..)| *name == cell);
                     let bound = listed.map_or(most, |(_, bounds, _)| bounds[which].max(most));
                     if height > bound + SLACK {
@@ -128,7 +128,8 @@ fn a_run_does_not_move_what_is_below_it() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
-        let before = heights(browser, &server.url("lesson/training/")).await;
+        browser.open(&server.url("lesson/training/")).await;
+        let before = heights(browser).await;
         for cell in ["train-tiny", "break-it"] {
             let press = format!("document.querySelector('#{cell} [data-train=start]').click()");
             browser.script(&press, &[]).await;
