@@ -16,6 +16,8 @@ pub fn implementations() -> Vec<&'static Kernels> {
         #[cfg(target_arch = "x86_64")]
         Some(&super::portable::KERNELS),
         #[cfg(target_arch = "x86_64")]
+        super::x86_same_bits::detect(),
+        #[cfg(target_arch = "x86_64")]
         super::x86_avx2::detect(),
         #[cfg(target_arch = "x86_64")]
         super::x86_avx2::detect_vnni(),
@@ -98,11 +100,11 @@ pub fn steady() -> &'static Kernels {
 }
 
 /// The implementation with four lanes, added in one order: SIMD128 in wasm, natively the same bits
-/// in plain Rust. It is for results that must be repeated elsewhere to the last bit, such as a
+/// by AVX2 or in plain Rust. It is for results that must be repeated elsewhere to the last bit, such as a
 /// training run in the tab. A build with neither has the plain loops.
 pub fn same_bits() -> &'static Kernels {
     #[cfg(target_arch = "x86_64")]
-    return &super::portable::KERNELS;
+    return super::x86_same_bits::detect().unwrap_or(&super::portable::KERNELS);
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     return &super::wasm_simd128::KERNELS;
     #[cfg(not(any(

@@ -18,7 +18,7 @@
 //! | `reference.rs`, `reference_packed.rs` | the plain loops |
 //! | `generic.rs`, `generic_rows.rs`, `generic_packed.rs` | products, rows and packed `f32` weights, over the trait of `vector.rs` |
 //! | `int8_gemm.rs` | products of quantized weights, over a trait of eight rows |
-//! | `portable.rs`, `x86_avx2.rs`, `x86_avx512.rs`, `wasm_simd128.rs`, `wasm_relaxed.rs` | the vector of each implementation |
+//! | `portable.rs`, `x86_same_bits.rs`, `x86_avx2.rs`, `x86_avx512.rs`, `wasm_simd128.rs`, `wasm_relaxed.rs` | the vector of each implementation |
 //! | `x86_int8.rs`, `wasm_simd128_int8.rs`, `wasm_relaxed_int8.rs` | the eight rows of each instruction set |
 //! | `packed.rs`, `quantized_activations.rs` | the two factors of the products with packed weights |
 //! | `math.rs`, `threads.rs` | elementary functions; the pool of threads |
@@ -164,6 +164,9 @@ mod x86_avx512;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod x86_int8;
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod x86_same_bits;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use dispatch::use_same_bits;

@@ -25,7 +25,7 @@ pub(crate) fn detect_vnni() -> Option<&'static Kernels> {
     is_x86_feature_detected!("avxvnni").then_some(&VNNI)
 }
 
-implementation!("avx2", Avx2, X86Int8<x86_int8::Avx2>, "avx2,fma,f16c");
+implementation!("avx2", Avx2<true>, X86Int8<x86_int8::Avx2>, "avx2,fma,f16c");
 
 #[target_feature(enable = "avx2,fma,f16c,avxvnni")]
 unsafe fn matmul_blocks_vnni(
@@ -50,11 +50,11 @@ unsafe fn first(count: usize) -> __m256i {
     unsafe { _mm256_loadu_si256(MASKS.as_ptr().add(8 - count).cast()) }
 }
 
-/// A vector of eight lanes.
+/// A vector of eight lanes. `FUSED` ones round a product and a sum together, others each apart.
 #[derive(Clone, Copy)]
-pub(crate) struct Avx2(pub(crate) __m256);
+pub(crate) struct Avx2<const FUSED: bool>(pub(crate) __m256);
 
-impl Vector for Avx2 {
+impl<const FUSED: bool> Vector for Avx2<FUSED> {
     const LANES: usize = 8;
 
     #[inline(always)]
@@ -122,8 +122,13 @@ impl Vector for Avx2 {
 
     #[inline(always)]
     unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-        // SAFETY: the caller vouches for FMA.
-        unsafe { Self(_mm256_fmadd_ps(self.0, b.0, c.0)) }
+        // SAFETY: the caller vouches for AVX, and for FMA where the two are fused.
+        unsafe {
+            match FUSED {
+                true => Self(_mm256_fmadd_ps(self.0, b.0, c.0)),
+                false => self.mul(b).add(c),
+            }
+        }
     }
 
     #[inline(always)]

@@ -169,14 +169,14 @@ impl Vector for Avx512 {
     #[inline(always)]
     unsafe fn block_largest(from: *const f32) -> f32 {
         // SAFETY: the caller vouches for 32 readable numbers; AVX2 comes with AVX-512.
-        unsafe { Avx2::block_largest(from) }
+        unsafe { Avx2::<true>::block_largest(from) }
     }
 
     #[inline(always)]
     unsafe fn block_round(from: *const f32, factor: f32, to: *mut i8) -> i32 {
         // SAFETY: the caller vouches for 32 readable numbers and 32 writable bytes; AVX2 comes with
         // AVX-512.
-        unsafe { Avx2::block_round(from, factor, to) }
+        unsafe { Avx2::<true>::block_round(from, factor, to) }
     }
 
     #[inline(always)]

@@ -57,6 +57,7 @@ fn draw(kernels: &Kernels, check: suite::Check) {
 
 stamp!(run, reference = "reference", #[test]);
 stamp!(run, portable = "portable", #[test]);
+stamp!(run, portable_avx2 = "portable-avx2", #[test]);
 stamp!(run, avx2 = "avx2", #[test]);
 stamp!(run, avx_vnni = "avx-vnni", #[test]);
 stamp!(run, avx_512 = "avx-512", #[test]);

@@ -254,6 +254,7 @@ fn miri() -> Result<Outcome, Failure> {
             // The other implementations need instructions that Miri does not know, or are safe
             // code.
             .args(["--lib", "--test", "kernels", "--", "portable", "threads"])
+            .args(["--skip", "portable_avx2"])
             // The threads of the pool run until the program ends.
             .env("MIRIFLAGS", "-Zmiri-ignore-leaks -Zmiri-disable-isolation"),
     )

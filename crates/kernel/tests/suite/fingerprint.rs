@@ -6,12 +6,13 @@ use kernel::math::{self, double};
 use kernel::{BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations};
 
 /// Implementations and their numbers. Lanes are added in an order of their own by each; the
-/// portable vector and SIMD128 do the same operations in the same order, natively and in wasm. So do all those of x86-64 but the
-/// portable one: a model that is trained on any of them is the same.
+/// portable vector, also by AVX2, and SIMD128 do the same operations in the same order, natively and
+/// in wasm. So do all others of x86-64: a model that is trained on any of them is the same.
 /// Relaxed SIMD has no number: each machine may round in its own way.
-const KNOWN: [(&str, u64); 6] = [
+const KNOWN: [(&str, u64); 7] = [
     ("reference", 0x7240_8e5a_cd90_62af),
     ("portable", 0x9a94_d4bb_7e3f_dae9),
+    ("portable-avx2", 0x9a94_d4bb_7e3f_dae9),
     ("simd128", 0x9a94_d4bb_7e3f_dae9),
     ("avx2", 0xa4fc_3eeb_ad0e_8a5e),
     ("avx-vnni", 0xa4fc_3eeb_ad0e_8a5e),
