@@ -162,12 +162,14 @@ async fn mount_in_steps(
     let take = async |steps: Vec<Step>| {
         for step in steps {
             clock::give_way().await;
-            let mounted = page.upgrade().map(Mounted)?;
-            turns::in_turns(|| match &owner {
+            let (mounted, owner) = (page.upgrade().map(Mounted)?, &owner);
+            // The handles go with the step: kept any longer, a page that is left meanwhile would lose
+            // its signals and keep its views.
+            let step = move || match owner {
                 Some(owner) => owner.with(|| step(&mounted)),
                 None => step(&mounted),
-            })
-            .await;
+            };
+            turns::in_turns(step).await;
         }
         Some(())
     };

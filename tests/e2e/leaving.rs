@@ -71,3 +71,33 @@ fn a_token_of_a_page_that_was_left_gets_no_focus() {
         leave_and_draw(browser, &server).await;
     });
 }
+
+/// Cells are mounted one after the other, and what a view has still to begin comes in turns: a reader
+/// may go on at any moment between.
+#[test]
+fn a_page_that_is_left_while_its_cells_are_mounted_says_nothing() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        for after_ms in [0, 20, 40, 80, 160, 320, 640] {
+            browser.open(&server.url("lesson/self-attention/")).await;
+            // Leaves from inside the page, a while after it has begun to come to life.
+            let leave = format!(
+                "const leave = () => document.querySelector('.site-head a[href]').click();
+                 const wait = () => 'live' in document.documentElement.dataset
+                     ? setTimeout(leave, {after_ms}) : setTimeout(wait);
+                 wait()"
+            );
+            browser.script(&leave, &[]).await;
+            let left = "return !document.getElementById('permutation')
+                && document.querySelectorAll('h1').length === 1";
+            browser.wait_for("another page", left).await;
+            browser.ready().await.expect("the other page gets ready");
+            let complaints = browser.complaints(&server.origin()).await;
+            assert!(
+                complaints.is_empty(),
+                "after {after_ms} ms: {complaints:#?}"
+            );
+        }
+    });
+}
