@@ -16,15 +16,15 @@ type Bounds = [usize; 2];
 /// cell.
 const SITE_WASM_BYTES: Bounds = [182_000, 284_000];
 /// Most wasm that one page fetches before its cells run, chunks included and the worker not.
-const PAGE_WASM_BYTES: Bounds = [510_000, 705_000];
+const PAGE_WASM_BYTES: Bounds = [515_000, 712_000];
 /// Most worker code that a cell waits for: the first file, and those with its own code.
 const CELL_WASM_BYTES: Bounds = [166_000, 320_000];
 /// Largest file of the engine that loads and measures full-size models. The goal is 170 kB, which
 /// it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
-const ENGINE_WASM_BYTES: Bounds = [192_000, 224_000];
+const ENGINE_WASM_BYTES: Bounds = [204_000, 238_000];
 /// Largest file of the engine for the lab, which has vocabularies, pictures, storage, every kind of
 /// model and the cells that compute with an opened one besides.
-const LAB_WASM_BYTES: Bounds = [382_000, 450_000];
+const LAB_WASM_BYTES: Bounds = [393_000, 464_000];
 /// Most wasm files of the whole site, those of the workers included.
 const SITE_WASM_FILES: usize = 124;
 /// Most wasm files that one page asks for, those of the worker included.
