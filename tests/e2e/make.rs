@@ -105,9 +105,9 @@ fn every_goal_is_open_at_first_and_reached_by_its_solution() {
             let page = format!("lesson/{}/", lesson.slug);
             let (_, html) = server.get(&page).expect("an answer");
             assert!(!html.contains("\"solution\""), "{page}");
-            // As a reader comes to the exercise: cells far from it need not have begun.
             let here = format!("{page}#exercise-{}", exercise.id);
-            browser.open(&server.url(&here)).await;
+            let opened = browser.open_ready(&server.url(&here)).await;
+            opened.expect("the lesson works");
             wait_for_done(browser, &exercise.id, false).await;
             let all = placed(browser).await;
             let cell = all.iter().find(|cell| cell.id == make.id);

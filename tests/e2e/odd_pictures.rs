@@ -152,10 +152,13 @@ async fn state(browser: &Browser) -> Value {
     let script = "const cell = document.querySelector(arguments[0]);
         const canvas = cell.querySelector('.patch-grid canvas');
         const [x, y] = [canvas.width, canvas.height].map(side => Math.floor(side / 2) - 4);
+        // Chromium warns of reading often from a canvas that was not made for it.
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+        copy.drawImage(canvas, 0, 0);
         return {
             problem: cell.querySelector('.entry-problem').textContent.trim(),
             note: cell.querySelector('.picture-note').textContent.trim(),
-            colour: [...canvas.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3),
+            colour: [...copy.getImageData(x, y, 1, 1).data].slice(0, 3),
             shown: canvas.toDataURL().length + ':' + canvas.toDataURL().slice(-200),
             chosen: [...cell.querySelectorAll('.picture-box [aria-pressed=true]')].map(b => b.textContent),
             slider: document.querySelector(`${arguments[0]} input[type=range]`)?.value,
