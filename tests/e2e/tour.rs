@@ -22,6 +22,11 @@ fn tour(habits: Habits, look: Look, first_without_slash: usize) {
             let url = server.url(address);
             let mut found = pages::visit(browser, &server, &url).await;
             found.extend(axe::check_page(browser, look).await);
+            // The frame of a dialog is the same on every page; what it holds is looked at on a desk.
+            let (is_among_first, is_desk) = (n < 3, look.width == Look::DESK_LIGHT.width);
+            if is_among_first || is_desk {
+                found.extend(axe::check_dialogs(browser, look, is_among_first && is_desk).await);
+            }
             faults.extend(found.into_iter().map(|fault| format!("{url}: {fault}")));
         }
         browser.open(&server.url("nothing-here")).await;
