@@ -236,8 +236,8 @@ fn share(rows: usize, work: usize, out: &mut [f32], run: impl Fn(Range<usize>, *
 }
 
 impl Kernels {
-    /// The name of the implementation: `reference`, `portable`, `portable-avx2`, `avx2`, `avx-vnni`, `avx-512`,
-    /// `simd128`, `relaxed-wide`, `relaxed-pairs` or `relaxed`.
+    /// The name of the implementation: `reference`, `portable`, `portable-avx2`, `avx2`,
+    /// `avx-vnni`, `avx-512`, `simd128`, `relaxed-wide`, `relaxed-pairs` or `relaxed`.
     pub fn name(&self) -> &'static str {
         self.name
     }
