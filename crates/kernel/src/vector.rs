@@ -120,10 +120,16 @@ macro_rules! implementation {
             matmul_blocks(weights: &$crate::PackedBlocks, tokens: &$crate::QuantizedActivations, panels: std::ops::Range<usize>, out: *mut f32) -> ();
         }
         implementation! { @table $name, $vector, $features, matmul_blocks }
+        implementation! { @static }
     };
     // Without an int8 kernel: the plain loops multiply quantized weights.
     ($name:literal, $vector:ty, $features:literal) => {
         implementation! { @table $name, $vector, $features, $crate::reference_packed::matmul_blocks }
+        implementation! { @static }
+    };
+    (@static) => {
+        /// The table of this instruction set; only for machines that have it.
+        pub(crate) static KERNELS: $crate::Kernels = TABLE;
     };
     (@table $name:literal, $vector:ty, $features:literal, $blocks:expr) => {
         implementation! { @functions generic, $vector, $features,
@@ -148,10 +154,7 @@ macro_rules! implementation {
             matmul_f32(weights: &$crate::PackedF32, x: &[f32], panels: std::ops::Range<usize>, out: *mut f32) -> ();
         }
 
-        /// The table of this instruction set; only for machines that have it.
-        pub(crate) static KERNELS: $crate::Kernels = TABLE;
-
-        /// The same, for tables that differ from it in a function or two.
+        /// The table, also for tables that differ from it in a function or two.
         pub(crate) const TABLE: $crate::Kernels = $crate::Kernels {
             name: $name, dot, axpy: $crate::reference::axpy, matvec, product, matmul_nt, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
             silu, exp, gelu_tanh, quantize, matmul_f32, matmul_blocks: $blocks,
