@@ -117,6 +117,15 @@ const DIALOGS: &[(&str, Opener, &str)] = &[
 /// The button that checks the page against PyTorch's values.
 const VERIFY: Locator<'static> = Locator::XPath("//button[normalize-space()='Verify this page']");
 
+/// Changes the theme, and waits until no colour is on its way.
+async fn change_theme(browser: &Browser, look: Look) {
+    browser.look(look).await;
+    let still = "const done = arguments[0];
+        const ended = () => Promise.allSettled(document.getAnimations().map(one => one.finished)).then(() => done());
+        requestAnimationFrame(() => requestAnimationFrame(ended));";
+    browser.script_async(still, &[]).await;
+}
+
 /// What axe-core finds wrong inside an element: by all rules in the present look, and by those on
 /// colours in the other theme.
 async fn in_both_themes(browser: &Browser, axe: &str, look: Look, within: &str) -> Vec<String> {
@@ -125,9 +134,9 @@ async fn in_both_themes(browser: &Browser, axe: &str, look: Look, within: &str) 
         dark: !look.dark,
         ..look
     };
-    browser.look(other).await;
+    change_theme(browser, other).await;
     let found = violations(browser, axe, Rules::Colours, within).await;
-    browser.look(look).await;
+    change_theme(browser, look).await;
     faults.extend(
         found
             .into_iter()

@@ -62,6 +62,8 @@ pub(crate) fn with_camera(test: impl AsyncFnOnce(&Browser)) {
 }
 
 fn with_arguments(more: &[&str], test: impl AsyncFnOnce(&Browser)) {
+    // What a test computes natively is compared with what the tab computes.
+    assert!(engine::kernel::use_same_bits());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
