@@ -121,7 +121,8 @@ const VERIFY: Locator<'static> = Locator::XPath("//button[normalize-space()='Ver
 async fn change_theme(browser: &Browser, look: Look) {
     browser.look(look).await;
     let still = "const done = arguments[0];
-        const ended = () => Promise.allSettled(document.getAnimations().map(one => one.finished)).then(() => done());
+        const changes = () => document.getAnimations().filter(one => one instanceof CSSTransition);
+        const ended = () => Promise.allSettled(changes().map(one => one.finished)).then(() => done());
         requestAnimationFrame(() => requestAnimationFrame(ended));";
     browser.script_async(still, &[]).await;
 }
