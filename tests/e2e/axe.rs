@@ -117,9 +117,9 @@ const DIALOGS: &[(&str, Opener, &str)] = &[
 /// The button that checks the page against PyTorch's values.
 const VERIFY: Locator<'static> = Locator::XPath("//button[normalize-space()='Verify this page']");
 
-/// Changes the theme, and waits until no colour is on its way.
-async fn change_theme(browser: &Browser, look: Look) {
-    browser.look(look).await;
+/// Waits until no colour is on its way, as after a change of theme. What was folded away meanwhile
+/// begins to change its own when it is opened.
+async fn settle(browser: &Browser) {
     let still = "const done = arguments[0];
         const changes = () => document.getAnimations().filter(one => one instanceof CSSTransition);
         const ended = () => Promise.allSettled(changes().map(one => one.finished)).then(() => done());
@@ -130,14 +130,16 @@ async fn change_theme(browser: &Browser, look: Look) {
 /// What axe-core finds wrong inside an element: by all rules in the present look, and by those on
 /// colours in the other theme.
 async fn in_both_themes(browser: &Browser, axe: &str, look: Look, within: &str) -> Vec<String> {
+    settle(browser).await;
     let mut faults = violations(browser, axe, Rules::All, within).await;
     let other = Look {
         dark: !look.dark,
         ..look
     };
-    change_theme(browser, other).await;
+    browser.look(other).await;
+    settle(browser).await;
     let found = violations(browser, axe, Rules::Colours, within).await;
-    change_theme(browser, look).await;
+    browser.look(look).await;
     faults.extend(
         found
             .into_iter()
