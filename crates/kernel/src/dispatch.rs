@@ -100,8 +100,9 @@ pub fn steady() -> &'static Kernels {
 }
 
 /// The implementation with four lanes, added in one order: SIMD128 in wasm, natively the same bits
-/// by AVX2 or in plain Rust. It is for results that must be repeated elsewhere to the last bit, such as a
-/// training run in the tab. A build with neither has the plain loops.
+/// by AVX2, or in plain Rust where a processor lacks it. It is for results that must be repeated
+/// elsewhere to the last bit, such as a training run in the tab. On other processors it is the plain
+/// loops.
 pub fn same_bits() -> &'static Kernels {
     #[cfg(target_arch = "x86_64")]
     return super::x86_same_bits::detect().unwrap_or(&super::portable::KERNELS);

@@ -1,8 +1,8 @@
 //! The operations of `portable.rs` in the same order, and so the same bits, by the instructions of
-//! AVX2: natively, what must be the same as in a browser is computed twice as fast.
+//! AVX2. `BENCHMARKS.md` compares the two.
 //!
-//! What adds lanes to each other has four of them. Where each lane is a result of its own, eight at a
-//! time change nothing.
+//! A sum over the lanes of a vector depends on their number, so those kernels have four lanes. Where
+//! each lane is a result of its own, eight lanes give the same bits.
 
 use super::x86_avx2::Avx2;
 use super::{

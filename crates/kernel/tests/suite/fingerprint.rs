@@ -5,9 +5,9 @@ use super::{numbers, random::mix};
 use kernel::math::{self, double};
 use kernel::{BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations};
 
-/// Implementations and their numbers. Lanes are added in an order of their own by each; the
-/// portable vector, also by AVX2, and SIMD128 do the same operations in the same order, natively and
-/// in wasm. So do all others of x86-64: a model that is trained on any of them is the same.
+/// Implementations and their numbers. Those with the same number do the same operations in the same
+/// order, so a model that is trained on any of them is the same: the portable vectors and SIMD128, with
+/// four lanes; and the others of x86-64, which fuse products and sums.
 /// Relaxed SIMD has no number: each machine may round in its own way.
 const KNOWN: [(&str, u64); 7] = [
     ("reference", 0x7240_8e5a_cd90_62af),
