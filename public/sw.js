@@ -1,8 +1,11 @@
-// Keeps the whole site for reading offline. `pages` fills in VERSION and FILES (path -> hash of the content) in
+// Keeps the whole site for reading offline. `pages` fills in VERSION, FILES (path -> hash of the content) and HEADERS in
 // release builds; a build of other content is another version with a cache of its own, so that a page
 // never runs with files of another build.
 const VERSION = "@version";
 const FILES = {/*files*/};
+
+/** The headers that the site asks of its host (`_headers`): path, name, value. A star at the end of a path stands for any further characters. */
+const HEADERS = [/*headers*/];
 
 /** What many readers never use is kept when it is first used: a browser runs one build of the engine, a lesson one or two models or vocabularies. */
 const KEPT_ON_USE = /^(engine|lab)-|^models\/.*\.(safetensors|gguf|json|txt)$/;
@@ -69,15 +72,21 @@ addEventListener("fetch", (event) => {
 });
 
 /**
- * A page may share memory between threads only where it is isolated from other origins, which two headers ask for. Hosts that
- * send none get them here.
+ * Adds the headers of the site where its host sends none of them, and to what comes from the copy. With two of them a page is
+ * isolated from other origins, and only then may it share memory between threads.
  */
-function isolated(response) {
+function withHeaders(request, response) {
   const known = response.headers.has("Cross-Origin-Embedder-Policy");
   if (known || response.type === "opaqueredirect" || response.type === "error") return response;
   const headers = new Headers(response.headers);
-  headers.set("Cross-Origin-Opener-Policy", "same-origin");
-  headers.set("Cross-Origin-Embedder-Policy", "require-corp");
+  const address = "/" + inScope(request);
+  for (const [path, name, value] of HEADERS) {
+    const fits = path.endsWith("*") ? address.startsWith(path.slice(0, -1)) : address === path;
+    if (!fits) continue;
+    // Several policies hold together; of another header there may be one.
+    if (name === "Content-Security-Policy") headers.append(name, value);
+    else headers.set(name, value);
+  }
   const { status, statusText } = response;
   return new Response(response.body, { status, statusText, headers });
 }
@@ -96,24 +105,29 @@ async function answer(event) {
   }
   const path = pathOf(request);
   const kept = path !== undefined && (await caches.match(key(path), { cacheName: CACHE }));
-  if (kept) return isolated(kept);
+  if (kept) return withHeaders(request, kept);
   try {
     if (path !== undefined && KEPT_ON_USE.test(path)) {
       const loaded = await load(path);
       event.waitUntil(keep(path, loaded.clone()));
-      return isolated(loaded);
+      return withHeaders(request, loaded);
     }
-    return isolated(await fetch(request));
+    return withHeaders(request, await fetch(request));
   } catch (error) {
     const missing = request.mode === "navigate" && "404.html" in FILES && (await caches.match(key("404.html")));
     if (!missing) throw error;
-    return isolated(new Response(missing.body, { status: 404, headers: missing.headers }));
+    return withHeaders(request, new Response(missing.body, { status: 404, headers: missing.headers }));
   }
+}
+
+/** The path of an address below the folder of the site. */
+function inScope(request) {
+  return decodeURIComponent(new URL(request.url).pathname).slice(new URL(registration.scope).pathname.length);
 }
 
 /** The file that an address stands for. */
 function pathOf(request) {
-  const path = decodeURIComponent(new URL(request.url).pathname).slice(new URL(registration.scope).pathname.length);
+  const path = inScope(request);
   const folder = path === "" || path.endsWith("/") ? path : path + "/";
   return [path, folder + "index.html"].find((file) => Object.hasOwn(FILES, file));
 }

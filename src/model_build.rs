@@ -5,7 +5,7 @@ use worker::build::{Build, Purpose};
 use crate::browser::{abilities, port};
 
 /// The largest number of threads unless more are asked for.
-const USUAL_THREADS: usize = 8;
+pub(crate) const USUAL_THREADS: usize = 8;
 
 /// The build to run for a purpose, and its number of threads. `None` leaves a choice to the
 /// browser.
@@ -30,9 +30,7 @@ pub(crate) fn choose(
     if !build.runs_on(browser) {
         let why = match browser.relaxed_simd {
             false => "it has no relaxed SIMD",
-            true => {
-                "the page is not isolated from other origins, so that threads cannot share memory"
-            }
+            true => why_no_shared_memory(),
         };
         return Err(format!(
             "This browser cannot run the engine {name} here: {why}."
@@ -54,10 +52,10 @@ pub(crate) fn what_runs_here() -> String {
         browser.shared_memory,
         there.contains(&Build::RelaxedThreads),
     ) {
-        (false, _) => "one thread, because this page is not isolated from other origins",
-        (true, false) => "one thread, because this site was built without threads",
-        (true, true) if !browser.relaxed_simd => "one thread",
-        (true, true) => "as many threads as you ask for",
+        (false, _) => format!("one thread, because {}", why_no_shared_memory()),
+        (true, false) => "one thread, because this site was built without threads".to_owned(),
+        (true, true) if !browser.relaxed_simd => "one thread".to_owned(),
+        (true, true) => "as many threads as you ask for".to_owned(),
     };
     let simd = if browser.relaxed_simd {
         "supports"
@@ -65,4 +63,13 @@ pub(crate) fn what_runs_here() -> String {
         "does not support"
     };
     format!("This browser {simd} relaxed SIMD. The engine here is {build}, with {threads}.")
+}
+
+/// Why the threads of this page cannot share memory.
+fn why_no_shared_memory() -> &'static str {
+    if abilities::is_isolated() {
+        "this browser shares no memory between threads"
+    } else {
+        "this page is not isolated from other origins"
+    }
 }

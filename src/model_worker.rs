@@ -22,6 +22,8 @@ pub(crate) enum WorkerEvent {
         build: Build,
         /// Number of threads that share its work.
         threads: usize,
+        /// The inner steps of its products, as [`ModelEvent::Ready`] has them.
+        inner_steps: [[u8; 2]; 3],
     },
     /// An answer to the request of this id.
     Model(u64, ModelEvent),
@@ -71,9 +73,18 @@ impl ModelWorker {
             move |event| {
                 events.push(match event {
                     PortEvent::Message(Envelope {
-                        body: ModelEvent::Ready { build, threads },
+                        body:
+                            ModelEvent::Ready {
+                                build,
+                                threads,
+                                inner_steps,
+                            },
                         ..
-                    }) => WorkerEvent::Ready { build, threads },
+                    }) => WorkerEvent::Ready {
+                        build,
+                        threads,
+                        inner_steps,
+                    },
                     PortEvent::Message(Envelope { id, body }) => WorkerEvent::Model(id, body),
                     PortEvent::Failed(why) => WorkerEvent::Failed(why),
                 });

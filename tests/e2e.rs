@@ -32,11 +32,13 @@ mod e2e {
     mod guess;
     mod heads;
     mod heights;
+    mod inductive_bias;
     mod instant;
     mod lab;
     mod lab_cells;
     mod lab_kept;
     mod lab_kinds;
+    mod lab_pictures;
     mod leaving;
     mod make;
     mod masks;
@@ -47,16 +49,19 @@ mod e2e {
     mod navigation;
     mod near;
     mod noscript;
+    mod odd_pictures;
     mod offline;
     mod pages;
     mod patches;
     mod perturb;
+    mod policy;
     mod positions_2d;
     mod progress;
     mod provenance;
     mod reader;
     mod residual;
     mod room;
+    mod scale;
     mod search;
     mod selection;
     mod site;
@@ -64,7 +69,10 @@ mod e2e {
     mod tokens;
     mod tour;
     mod training;
+    mod visit;
     mod vit;
     mod whole_model;
+    mod windows;
+    mod without_labels;
     mod workers;
 }

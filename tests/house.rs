@@ -301,6 +301,23 @@ fn only_the_browser_folder_calls_the_browser() {
     assert!(wrong.is_empty(), "belongs into src/browser: {wrong:#?}");
 }
 
+/// Trunk's server reads no `_headers`, so its own settings list the same.
+#[test]
+fn trunk_serves_with_the_headers_of_the_site() {
+    let headers = read(&project().join("public/_headers"));
+    let all_files = headers.lines().skip_while(|line| *line != "/*").skip(1);
+    let listed: Vec<String> = all_files
+        .take_while(|line| line.starts_with(' '))
+        .filter_map(|line| line.trim().split_once(": "))
+        .map(|(name, value)| format!("{name} = \"{value}\""))
+        .collect();
+    assert!(listed.len() >= 6, "{listed:#?}");
+    let trunk = read(&project().join("Trunk.toml"));
+    let table = trunk.split("[serve.headers]\n").nth(1).unwrap();
+    let served: Vec<&str> = table.lines().take_while(|line| !line.is_empty()).collect();
+    assert_eq!(served, listed);
+}
+
 #[test]
 fn only_the_kernel_is_unsafe() {
     let mut wrong = Vec::new();

@@ -1,8 +1,13 @@
-//! Native checks of the content: lessons against cells, references against pages.
+//! Native checks of the content: lessons against cells, references against pages, and the README's
+//! list of lessons against `lessons/`.
+//!
+//! After a lesson was added or retitled, `UPDATE_README=1 cargo test --test lessons the_list` writes the
+//! list again.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -10,7 +15,7 @@ use cells::golden::Golden;
 use cells::model_cache::ModelCache;
 use cells::{CellSpec, Inputs, jobs, registry};
 use lesson::reference::ElementRef;
-use lesson::{Answer, Cell, Code, Lesson, Segment};
+use lesson::{Answer, Cell, Code, Kind, Lesson, Segment};
 use pages::{Cells, CodeBook, Content};
 
 fn project() -> PathBuf {
@@ -384,4 +389,97 @@ fn the_source_of_every_call_is_found() {
     }
     faults.dedup();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The marks around the list of lessons in the README.
+const BEGIN: &str = "<!-- lessons: written by tests/lessons.rs -->\n";
+const END: &str = "<!-- end of lessons -->\n";
+
+/// The most characters in a line of prose, as `.editorconfig` says.
+const WIDTH: usize = 100;
+
+/// Breaks an item of a list into lines.
+fn wrapped(item: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in item.split(' ') {
+        let line = lines.last().unwrap();
+        if line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines.push(" ".to_owned());
+        }
+        let line = lines.last_mut().unwrap();
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.join("\n")
+}
+
+/// A Markdown list with an item for each lesson, under the name of its part.
+fn list(lessons: &[Lesson]) -> String {
+    let mut out = String::new();
+    for part in lessons.chunk_by(|a, b| a.part == b.part) {
+        writeln!(out, "\n**Part {}**\n", part[0].part).unwrap();
+        for lesson in part {
+            let Kind::Lesson(number) = lesson.kind else {
+                continue;
+            };
+            let (title, description) = (&lesson.title, &lesson.description);
+            let item = format!("- {number:02} *{title}*: {description}");
+            writeln!(out, "{}", wrapped(&item)).unwrap();
+        }
+    }
+    out.push('\n');
+    out
+}
+
+#[test]
+fn the_list_of_lessons_is_the_folder() {
+    let path = project().join("README.md");
+    let readme = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = readme.split_once(BEGIN).unwrap();
+    let (now, after) = rest.split_once(END).unwrap();
+    let wanted = list(&content().lessons);
+    if std::env::var_os("UPDATE_README").is_some() {
+        std::fs::write(&path, format!("{before}{BEGIN}{wanted}{END}{after}")).unwrap();
+        return;
+    }
+    assert!(
+        now == wanted,
+        "README.md lists other lessons than lessons/: run `UPDATE_README=1 cargo test --test lessons the_list`"
+    );
+}
+
+/// Right answers to MNIST's test digits that lessons quote as typed: those of the models' cards.
+/// How many shuffled ones are right is counted in `crates/train/tests/train/positions_2d.rs`.
+#[test]
+fn quoted_right_answers_are_those_of_the_cards() {
+    let cards = std::fs::read_to_string(project().join("public/models/MODELS.md")).unwrap();
+    let right = |model: &str| {
+        let mut sections = cards.split("\n## ");
+        let card = sections.find_map(|card| card.strip_prefix(&format!("{model}\n")));
+        let mut rows = card.unwrap().lines();
+        let row = rows.find_map(|row| row.strip_prefix("| right of 10000 test digits, % | "));
+        row.unwrap().trim_end_matches(" |").to_owned()
+    };
+    let [vit, mean, bag] = ["digit-vit", "digit-vit-gap", "digit-vit-nopos"].map(right);
+    for (slug, quoted) in [
+        ("vit", format!("test digits, digit-vit reads {vit} % right")),
+        (
+            "vit",
+            format!("(/models#digit-vit-gap) {mean} % (both from"),
+        ),
+        ("positions-2d", format!("| with positions | {vit} % |")),
+        ("positions-2d", format!("| without positions | {bag} % |")),
+        (
+            "inductive-bias",
+            format!("reads {vit} % of the test digits"),
+        ),
+        ("scale", format!("It reads {vit} % of 10,000 test digits")),
+    ] {
+        let page = content().lessons.iter().find(|page| page.slug == slug);
+        let words = source(page.unwrap());
+        let words: Vec<&str> = words.split_whitespace().collect();
+        assert!(words.join(" ").contains(&quoted), "{slug}: {quoted}");
+    }
 }

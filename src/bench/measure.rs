@@ -64,9 +64,15 @@ async fn run(asked: BenchSettings, bench: Bench) -> Result<(Measured, Vec<Figure
         .set(format!("Starting the engine {}.", build.name()));
     let worker = Rc::new(ModelWorker::start(Purpose::Measure, build, threads)?);
     bench.worker.set_value(Some(Rc::clone(&worker)));
-    let WorkerEvent::Ready { build, threads } = next_event(&worker).await? else {
+    let WorkerEvent::Ready {
+        build,
+        threads,
+        inner_steps,
+    } = next_event(&worker).await?
+    else {
         return Err("The engine does not say that it is ready.".to_owned());
     };
+    bench.inner_steps.try_set(Some((build, inner_steps)));
     let load = worker.send(ModelRequest::Load {
         origin,
         packing: Some(asked.packing),
@@ -148,7 +154,7 @@ async fn loaded(worker: &ModelWorker, request: u64, bench: Bench) -> Result<Mode
     loop {
         let (words, share) = match next_answer(worker, request).await? {
             ModelEvent::Loaded(loaded) => return Ok(loaded),
-            ModelEvent::Fetching { done, total } => {
+            ModelEvent::Fetching { done, total, .. } => {
                 let share = total.map(|total| done as f64 / total.max(1) as f64);
                 (
                     format!("Fetching the model: {:.0} MB.", done as f64 / 1e6),

@@ -1,6 +1,8 @@
 //! The table of what was measured: one row a measurement, medians of its runs.
 
+use engine::kernel::{BlockType, InnerStep};
 use leptos::prelude::*;
+use worker::build::Build;
 
 use super::measure::Measured;
 
@@ -61,6 +63,37 @@ fn row(measured: &Measured) -> AnyView {
     view! { <tr><th scope="row">{report.model.clone()}</th>{cells.collect_view()}</tr> }.into_any()
 }
 
+/// The inner steps of the products with quantized weights in the engine that runs, one row a type;
+/// nothing before an engine has started.
+pub(super) fn steps_table(found: RwSignal<Option<(Build, [[u8; 2]; 3])>>) -> AnyView {
+    let whole = move |(build, steps): (Build, [[u8; 2]; 3])| {
+        let rows = BlockType::ALL.into_iter().zip(steps).map(|(kind, steps)| {
+            let cells = steps.map(|step| view! { <td>{step_words(step)}</td> });
+            view! { <tr><th scope="row">{kind.name()}</th>{cells.collect_view()}</tr> }
+        });
+        view! {
+            <div class="table-scroll" tabindex="0" role="region" aria-label="Inner steps">
+                <table class="values bench-steps">
+                    <caption>
+                        {format!("How the engine {} multiplies quantized weights on this processor", build.name())}
+                    </caption>
+                    <thead>
+                        <tr><th scope="col">"Type"</th><th scope="col">"One token"</th><th scope="col">"Many tokens"</th></tr>
+                    </thead>
+                    <tbody>{rows.collect_view()}</tbody>
+                </table>
+            </div>
+        }
+    };
+    view! { {move || found.get().map(whole)} }.into_any()
+}
+
+/// The words of a step by its number; none for a number that no step has.
+fn step_words(number: u8) -> &'static str {
+    let step = InnerStep::ALL.get(usize::from(number));
+    step.map_or("", |step| step.words())
+}
+
 /// Three digits or all before the point; a dash where a figure does not apply.
 fn figure(value: Option<f64>) -> String {
     match value {
@@ -73,7 +106,9 @@ fn figure(value: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::figure;
+    use engine::kernel::InnerStep;
+
+    use super::{figure, step_words};
 
     #[test]
     fn figures_have_three_digits() {
@@ -86,5 +121,14 @@ mod tests {
             assert_eq!(figure(Some(value)), text);
         }
         assert_eq!(figure(None), "\u{2013}");
+    }
+
+    #[test]
+    fn steps_are_found_by_their_numbers() {
+        for step in InnerStep::ALL {
+            assert_eq!(step_words(step.number()), step.words());
+            assert!(!step.words().is_empty());
+        }
+        assert_eq!(step_words(InnerStep::ALL.len() as u8), "");
     }
 }

@@ -10,7 +10,7 @@ use worker::model::packing::Packing;
 use worker::model::shape::SHAPES;
 
 use super::measure::{Measured, measure};
-use super::table::table;
+use super::table::{steps_table, table};
 use crate::browser::address;
 use crate::model_build::{builds, what_runs_here};
 use crate::model_worker::ModelWorker;
@@ -23,6 +23,8 @@ pub(super) struct Bench {
     pub(super) share: RwSignal<Option<f64>>,
     pub(super) error: RwSignal<Option<String>>,
     pub(super) rows: RwSignal<Vec<Measured>>,
+    /// The build that runs, with the inner steps that it has told.
+    pub(super) inner_steps: RwSignal<Option<(Build, [[u8; 2]; 3])>>,
     pub(super) worker: StoredValue<Option<Rc<ModelWorker>>, LocalStorage>,
 }
 
@@ -34,6 +36,7 @@ impl Bench {
             share: RwSignal::new(None),
             error: RwSignal::new(None),
             rows: RwSignal::new(Vec::new()),
+            inner_steps: RwSignal::new(None),
             worker: StoredValue::new_local(None),
         }
     }
@@ -110,6 +113,7 @@ pub(super) fn bench() -> AnyView {
         </div>
         <div role="alert">{move || bench.error.get().map(|why| view! { <p class="cell-error">{why}</p> })}</div>
         {table(bench.rows)}
+        {steps_table(bench.inner_steps)}
     }
     .into_any()
 }

@@ -8,12 +8,20 @@ use super::dom;
 /// True for relaxed SIMD, and true where the page may share memory between threads.
 pub(crate) fn of_engine() -> Abilities {
     let probe = Uint8Array::from(RELAXED_PROBE.as_slice());
-    let global = js_sys::global();
-    let has = |name: &str| Reflect::get(&global, &name.into()).is_ok_and(|value| value.is_truthy());
     Abilities {
         relaxed_simd: WebAssembly::validate(&probe).unwrap_or(false),
-        shared_memory: has("crossOriginIsolated") && has("SharedArrayBuffer"),
+        shared_memory: is_isolated() && has("SharedArrayBuffer"),
     }
+}
+
+/// Whether the page is isolated from other origins. Not every browser then lets threads share
+/// memory.
+pub(crate) fn is_isolated() -> bool {
+    has("crossOriginIsolated")
+}
+
+fn has(name: &str) -> bool {
+    Reflect::get(&js_sys::global(), &name.into()).is_ok_and(|value| value.is_truthy())
 }
 
 /// Number of threads that it runs at the same time; 1 where it does not say.

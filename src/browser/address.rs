@@ -116,6 +116,17 @@ pub(crate) fn of_file(typed: &str) -> Option<web_sys::Url> {
     matches!(url.protocol().as_str(), "http:" | "https:").then_some(url)
 }
 
+/// Returns whether the policy of the pages lets them fetch this address
+/// (`crates/pages/src/policy.rs`).
+pub(crate) fn may_be_fetched(url: &str) -> bool {
+    let here = href();
+    let (Some(url), Some(here)) = (resolve(url, &here), resolve(&here, &here)) else {
+        return false;
+    };
+    let is_this_machine = ["localhost", "127.0.0.1"].contains(&url.hostname().as_str());
+    url.protocol() == "https:" || is_this_machine || url.origin() == here.origin()
+}
+
 /// A value of the query, decoded; `None` where the query does not name it.
 pub(crate) fn query(key: &str) -> Option<String> {
     let here = href();

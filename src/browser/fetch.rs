@@ -1,6 +1,14 @@
 //! Fetching files of the site, and asking hosts about files.
 
-use gloo_net::http::{Method, Request, RequestBuilder};
+use gloo_net::http::Request;
+use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortSignal, RequestInit, Response};
+
+use super::dom;
+
+/// Milliseconds after which a host that does not say how large a file is will not say it.
+const PATIENCE_MS: u32 = 10_000;
 
 /// Fetches a text of the site.
 ///
@@ -26,13 +34,17 @@ pub(crate) struct Head {
     pub(crate) bytes: Option<u64>,
 }
 
-/// Asks a host about a file without fetching it; `None` where there is no answer.
+/// Asks a host about a file without fetching it; `None` where there is no answer in ten seconds. The
+/// address is asked for as it is: a signed one with another query would be refused.
 pub(crate) async fn head(url: &str) -> Option<Head> {
-    let request = RequestBuilder::new(url).method(Method::HEAD);
-    let answer = request.send().await.ok()?;
-    let headers = answer.headers();
-    let length = headers.get("content-length");
-    let plain = headers.get("content-encoding").is_none();
+    let init = RequestInit::new();
+    init.set_method("HEAD");
+    init.set_signal(Some(&AbortSignal::timeout_with_u32(PATIENCE_MS)));
+    let asked = dom::window()?.fetch_with_str_and_init(url, &init);
+    let answer: Response = JsFuture::from(asked).await.ok()?.unchecked_into();
+    let header = |name| answer.headers().get(name).ok().flatten();
+    let length = header("content-length");
+    let plain = header("content-encoding").is_none();
     Some(Head {
         status: answer.status(),
         ok: answer.ok(),

@@ -7,6 +7,7 @@
 
 pub(crate) mod abilities;
 pub(crate) mod address;
+pub(crate) mod camera;
 pub(crate) mod canvas;
 pub(crate) mod clipboard;
 pub(crate) mod clock;
@@ -14,10 +15,12 @@ pub(crate) mod dom;
 pub(crate) mod download;
 pub(crate) mod fetch;
 pub(crate) mod full_screen;
+pub(crate) mod given_files;
 pub(crate) mod near;
 pub(crate) mod offline_copy;
 pub(crate) mod page;
 pub(crate) mod picture;
+mod picture_header;
 pub(crate) mod port;
 pub(crate) mod preference;
 pub(crate) mod raster;

@@ -78,7 +78,12 @@ pub(crate) fn printed() -> ArcRwSignal<bool> {
             let printed = ArcRwSignal::new(false);
             if let Some(window) = dom::window() {
                 let set = printed.clone();
-                dom::listen_forever(&window, "beforeprint", move |_| set.set(true));
+                // A page that is printed again has nothing to do again.
+                dom::listen_forever(&window, "beforeprint", move |_| {
+                    if !set.get_untracked() {
+                        set.set(true);
+                    }
+                });
             }
             printed
         };

@@ -38,9 +38,20 @@ pub(crate) fn pin_links_outside_main() {
 pub(crate) fn parse(html: &str) -> Option<Document> {
     let parsed = DomParser::new()
         .ok()?
-        .parse_from_string(html, SupportedType::TextHtml)
+        .parse_from_string(&without_sheets(html), SupportedType::TextHtml)
         .ok()?;
     parsed.get_element_by_id("main").is_some().then_some(parsed)
+}
+
+/// The file of a page without its style sheets, which are not taken over. The policy of the open
+/// page knows its own sheets only, and browsers hold those of a parsed document against it, too.
+fn without_sheets(html: &str) -> String {
+    let mut parts = html.split("<style");
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        kept += part.split_once("</style>").map_or("", |(_, rest)| rest);
+    }
+    kept
 }
 
 /// Takes over `<main>`, title, description, canonical address and the marked entry of the course menu.
@@ -79,5 +90,17 @@ fn mark_current_link(document: &Document) {
         } else {
             let _ = link.remove_attribute("aria-current");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_sheets;
+
+    #[test]
+    fn only_style_sheets_are_left_out() {
+        let html = "<style data-fonts>a{}</style>\n<meta><style>b{}</style><p style=\"c\">";
+        assert_eq!(without_sheets(html), "\n<meta><p style=\"c\">");
+        assert_eq!(without_sheets("<p>text</p>"), "<p>text</p>");
     }
 }

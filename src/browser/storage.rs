@@ -35,6 +35,18 @@ pub(crate) async fn list() -> Vec<StoredFile> {
     files
 }
 
+/// Asks the browser to keep what is stored here when the device gets short of space; it decides.
+pub(crate) fn keep() {
+    let Some(window) = dom::window() else { return };
+    let storage = window.navigator().storage();
+    if let Ok(asked) = storage.persist() {
+        // Whatever it decides, the files are here now.
+        wasm_bindgen_futures::spawn_local(async move {
+            let _ = JsFuture::from(asked).await;
+        });
+    }
+}
+
 /// Deletes the stored file of an address.
 ///
 /// # Errors

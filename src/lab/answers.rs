@@ -29,6 +29,8 @@ pub(super) struct Answers {
     pub(super) compared: RwSignal<Option<Compared>>,
     pub(super) filled: RwSignal<Option<Filled>>,
     pub(super) seen: RwSignal<Option<SeenPicture>>,
+    /// Number of pictures that a model has read here.
+    pub(super) pictures: RwSignal<u32>,
     /// Attention weights, with their token, layer and head.
     pub(super) attention: RwSignal<Option<(AttentionPosition, Vec<f32>)>>,
     /// The reason why the attention weights that were asked for are not there.
@@ -43,9 +45,16 @@ impl Answers {
             compared: RwSignal::new(None),
             filled: RwSignal::new(None),
             seen: RwSignal::new(None),
+            pictures: RwSignal::new(0),
             attention: RwSignal::new(None),
             attention_error: RwSignal::new(None),
         }
+    }
+
+    /// The picture as the model read it.
+    pub(super) fn pixels(&self) -> Signal<Option<Arc<Pixels>>> {
+        let seen = self.seen;
+        Signal::derive(move || seen.with(|seen| Some(Arc::clone(&seen.as_ref()?.pixels))))
     }
 
     /// Forgets them.
@@ -98,6 +107,7 @@ impl Answers {
                     classes: seen.classes,
                     elapsed_ms: seen.elapsed_ms,
                 }));
+                self.pictures.update(|count| *count += 1);
             }
             ModelEvent::Failed(why) => self.error.set(Some(why)),
             _ => return,

@@ -1,18 +1,28 @@
 //! The cost of a download, told before it starts.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::rc::Rc;
+use std::task::Poll;
 
 use leptos::html::Button;
 use leptos::prelude::*;
 use worker::build::{Build, Purpose};
-use worker::model::file::{LARGEST, kept_bytes};
+use worker::model::file::{LARGEST, addresses};
+use worker::model::kept::{kept_bytes, kept_type, stored_types, type_name};
+use worker::model::packing::Packing;
 use worker::model::protocol::{ModelEvent, ModelRequest};
 
-use super::session::{Lab, STOPPED, failed};
+use super::message::message;
+use super::session::{Lab, OpenRequest, STOPPED, failed};
 use crate::browser::storage::megabytes;
-use crate::browser::{fetch, storage};
+use crate::browser::{address, fetch, storage};
 use crate::model_build::choose;
 use crate::model_worker::{ModelWorker, WorkerEvent};
+
+/// Why a file is not fetched that is not on this device either.
+const REFUSED: &str =
+    "This page fetches over https:// only, or over http:// from its own host or this machine.";
 
 /// Memory of the engine by itself.
 const ENGINE_BYTES: u64 = 4_000_000;
@@ -25,7 +35,9 @@ pub(super) struct DownloadOffer {
     bytes: Option<u64>,
     /// Number of them that are on this device.
     here: u64,
-    /// Bytes of weights that this device reads in a second.
+    /// The reader's choice of a form for the matrices, `None` for the usual one.
+    packing: Option<Packing>,
+    /// Bytes of weights in that form that this device reads in a second.
     bandwidth: f64,
 }
 
@@ -46,25 +58,54 @@ impl DownloadOffer {
                 megabytes(here)
             ),
         };
-        // The file and the matrices that are made from it are in memory side by side.
-        let kept = kept_bytes(&self.name, bytes);
-        let memory = megabytes(bytes + kept + ENGINE_BYTES);
-        let rate = self.bandwidth / kept as f64;
-        let tokens = if rate < 10.0 {
-            format!("{rate:.1}")
-        } else {
-            format!("{rate:.0}")
+        // The file is read where it is stored, tensor by tensor.
+        let [fewest, most] = kept_bytes(&self.name, bytes, self.packing);
+        let memory = span([fewest, most].map(|kept| megabytes(kept + ENGINE_BYTES)));
+        let tokens = span([most, fewest].map(|kept| {
+            let rate = self.bandwidth / kept as f64;
+            if rate < 10.0 {
+                format!("{rate:.1}")
+            } else {
+                format!("{rate:.0}")
+            }
+        }));
+        let repacked = match self.packing {
+            None => {
+                " Matrices in types that are slow here are kept in another one: Q4_K as Q4_1, others in 8 bits."
+            }
+            Some(_) => "",
         };
         format!(
-            "{size} Matrices in types that are slow here, such as Q4_K, are kept in 8 bits. Opening it takes up to {memory} of memory. This device reads about {:.1} GB of weights a second, \
+            "{size}{repacked} Opening it takes about {memory} of memory. This device reads about {:.1} GB of weights a second, \
              measured just now, so a model that uses all of them writes at most about {tokens} tokens a second.",
             self.bandwidth / 1e9
         )
     }
 }
 
-/// The size that the host states, and whether there is something to ask about.
-async fn size(url: &str) -> (Option<u64>, bool) {
+/// A number, or two where the name of the file leaves open which it is.
+fn span([low, high]: [String; 2]) -> String {
+    if low == high {
+        low
+    } else {
+        format!("{low} to {high}")
+    }
+}
+
+/// The size that the host states of all files together, and whether there is something to ask about.
+async fn size(urls: &[String]) -> (Option<u64>, bool) {
+    let mut all = Some(0);
+    for url in urls {
+        let (bytes, comes) = size_of_one(url).await;
+        if !comes {
+            return (bytes, false);
+        }
+        all = all.and_then(|all| Some(all + bytes?));
+    }
+    (all, all.is_none_or(|bytes| bytes <= LARGEST))
+}
+
+async fn size_of_one(url: &str) -> (Option<u64>, bool) {
     let Some(head) = fetch::head(url).await else {
         return (None, true);
     };
@@ -75,12 +116,44 @@ async fn size(url: &str) -> (Option<u64>, bool) {
     (bytes, comes && bytes.is_none_or(|bytes| bytes <= LARGEST))
 }
 
-/// Bytes of weights that this device reads in a second. Measured in a worker of its own, whose
-/// memory is given back.
-async fn bandwidth() -> Result<f64, String> {
-    let (build, threads) = choose(Purpose::Lab, None, None)?;
+/// As [`size`], unless the reader gives up meanwhile; `engine` gets what the worker says of itself.
+///
+/// # Errors
+/// When the reader gives up, or the worker failed.
+async fn size_while(
+    worker: &ModelWorker,
+    urls: &[String],
+    engine: &mut Option<(Build, usize)>,
+) -> Result<(Option<u64>, bool), String> {
+    let mut size = pin!(size(urls));
+    loop {
+        let first = poll_fn(|context| match size.as_mut().poll(context) {
+            Poll::Ready(size) => Poll::Ready(Ok(size)),
+            Poll::Pending => pin!(worker.next_event()).poll(context).map(Err),
+        });
+        match first.await {
+            Ok(size) => return Ok(size),
+            Err(WorkerEvent::Ready { build, threads, .. }) => *engine = Some((build, threads)),
+            Err(WorkerEvent::Terminated) => return Err(STOPPED.to_owned()),
+            Err(WorkerEvent::Failed(why)) => return Err(failed(&why)),
+            Err(WorkerEvent::Confirmed | WorkerEvent::Model(..)) => {}
+        }
+    }
+}
+
+/// Bytes of weights of the model that this device reads in a second, in the form and with the
+/// number of threads that the reader chose. Measured in a worker of its own, whose memory is given
+/// back.
+///
+/// # Errors
+/// When the worker failed.
+async fn bandwidth(asked: &OpenRequest) -> Result<f64, String> {
+    // The types that a file may have are kept in the same one.
+    let [stored, _] = stored_types(&asked.name);
+    let kept = type_name(kept_type(stored, asked.packing));
+    let (build, threads) = choose(Purpose::Lab, None, asked.threads)?;
     let worker = ModelWorker::start(Purpose::Lab, build, threads)?;
-    worker.send(ModelRequest::MeasureBandwidth);
+    worker.send(ModelRequest::MeasureBandwidth(kept.to_owned()));
     loop {
         match worker.next_event().await {
             WorkerEvent::Model(_, ModelEvent::Bandwidth(bandwidth)) => return Ok(bandwidth),
@@ -95,45 +168,51 @@ async fn bandwidth() -> Result<f64, String> {
 /// the engine that runs.
 ///
 /// # Errors
-/// When the reader declines, or the worker failed.
+/// When the reader declines, the page may not fetch the address, or the worker failed.
 pub(super) async fn confirm(
     lab: Lab,
     worker: &Rc<ModelWorker>,
-    name: &str,
+    asked: &OpenRequest,
     url: &str,
 ) -> Result<(Build, usize), String> {
+    let urls = addresses(url);
     let stored = storage::list().await;
-    let stored = stored.iter().find(|file| file.url == url);
-    let here = stored.map_or(0, |file| file.bytes);
-    let asks = match stored.and_then(|file| file.total) {
-        Some(total) if total == here => None,
-        _ => Some(size(url).await).filter(|(_, asks)| *asks),
+    let stored = stored.iter().filter(|file| urls.contains(&file.url));
+    let stored: Vec<_> = stored.collect();
+    let here = stored.iter().map(|file| file.bytes).sum();
+    let is_whole = |file: &&storage::StoredFile| file.total == Some(file.bytes);
+    let mut engine = None;
+    let asks = if stored.len() == urls.len() && stored.iter().all(is_whole) {
+        None
+    } else if address::may_be_fetched(url) {
+        let size = size_while(worker, &urls, &mut engine).await?;
+        Some(size).filter(|(_, asks)| *asks)
+    } else {
+        return Err(REFUSED.to_owned());
     };
-    let mut engine = (Build::Simd128, 1);
     if let Some((bytes, _)) = asks {
-        let bandwidth = bandwidth().await?;
+        let bandwidth = bandwidth(asked).await?;
         // The reader may have given up, or left the page.
         if lab.has(worker) {
             lab.show(String::new(), None);
             lab.offer.try_set(Some(DownloadOffer {
-                name: name.to_owned(),
+                name: asked.name.clone(),
                 bytes,
                 here,
+                packing: asked.packing,
                 bandwidth,
             }));
         }
     }
     loop {
+        if let (None, Some(engine)) = (asks, engine) {
+            return Ok(engine);
+        }
         match worker.next_event().await {
-            WorkerEvent::Ready { build, threads } => {
-                engine = (build, threads);
-                if asks.is_none() {
-                    return Ok(engine);
-                }
-            }
+            WorkerEvent::Ready { build, threads, .. } => engine = Some((build, threads)),
             WorkerEvent::Confirmed => {
                 lab.offer.try_set(None);
-                return Ok(engine);
+                return Ok(engine.unwrap_or((Build::Simd128, 1)));
             }
             WorkerEvent::Terminated => return Err(STOPPED.to_owned()),
             WorkerEvent::Failed(why) => return Err(failed(&why)),
@@ -154,7 +233,7 @@ pub(super) fn question(lab: Lab) -> AnyView {
     let asked = move |offer: DownloadOffer| {
         view! {
             <div class="panel lab-ahead" role="group" aria-label="Before it is fetched">
-                <p>{offer.words()}</p>
+                <p>{message(&offer.words())}</p>
                 <div class="lab-row">
                     <button type="button" class="button primary" node_ref=yes on:click=move |_| lab.confirm_download()>"Fetch it"</button>
                     <button type="button" class="button" on:click=move |_| lab.stop_opening()>"Leave it"</button>
@@ -167,7 +246,7 @@ pub(super) fn question(lab: Lab) -> AnyView {
 
 #[cfg(test)]
 mod tests {
-    use super::DownloadOffer;
+    use super::{DownloadOffer, Packing};
 
     #[test]
     fn size_memory_and_speed_are_said() {
@@ -175,12 +254,13 @@ mod tests {
             name: name.to_owned(),
             bytes,
             here,
+            packing: None,
             bandwidth: 13.4e9,
         };
         let words = offer("a-q8_0.gguf", Some(134_000_000), 0).words();
         for part in [
             "134.0 MB to fetch",
-            "272.0 MB of memory",
+            "138.0 MB of memory",
             "13.4 GB",
             "100 tokens",
         ] {
@@ -192,9 +272,45 @@ mod tests {
             "{words}"
         );
         let words = offer("a-q4_k_m.gguf", Some(134_000_000), 0).words();
-        for part in ["406.0 MB of memory", "50 tokens", "such as Q4_K"] {
+        for part in ["152.9 MB of memory", "90 tokens", "Q4_K as Q4_1"] {
+            assert!(words.contains(part), "{part}: {words}");
+        }
+        // The name does not say whether its numbers have 32 or 16 bits.
+        let words = offer("model.safetensors", Some(134_000_000), 0).words();
+        for part in ["138.0 MB to 272.0 MB of memory", "about 50 to 100 tokens"] {
             assert!(words.contains(part), "{part}: {words}");
         }
         assert!(offer("a.gguf", None, 0).words().contains("does not say"));
+    }
+
+    #[test]
+    fn the_readers_choice_of_a_form_changes_the_forecast() {
+        let words = |packing| {
+            let offer = DownloadOffer {
+                name: "a-f32.gguf".to_owned(),
+                bytes: Some(320_000_000),
+                here: 0,
+                packing,
+                bandwidth: 6.4e9,
+            };
+            offer.words()
+        };
+        for (packing, memory, rate) in [
+            (None, "324.0 MB of memory", "about 20 tokens"),
+            (Some(Packing::F32), "324.0 MB of memory", "about 20 tokens"),
+            (
+                Some(Packing::Stored),
+                "324.0 MB of memory",
+                "about 20 tokens",
+            ),
+            (Some(Packing::Q8_0), "89.0 MB of memory", "about 75 tokens"),
+            (Some(Packing::Q4_0), "49.0 MB of memory", "about 142 tokens"),
+        ] {
+            let words = words(packing);
+            for part in [memory, rate] {
+                assert!(words.contains(part), "{part}, {packing:?}: {words}");
+            }
+            assert_eq!(words.contains("slow here"), packing.is_none(), "{words}");
+        }
     }
 }

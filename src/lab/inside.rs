@@ -4,6 +4,7 @@ use cells::format::{Format, number};
 use leptos::prelude::*;
 use worker::model::protocol::{AttentionPosition, Candidate, ModelRequest};
 
+use super::message::problem;
 use super::session::Lab;
 use super::text::visible;
 
@@ -91,10 +92,6 @@ fn attention(
     (layer, layers): (RwSignal<usize>, usize),
     (head, heads): (RwSignal<usize>, usize),
 ) -> AnyView {
-    let error = move || {
-        let why = lab.answers.attention_error.get();
-        why.map(|why| view! { <p class="cell-error">{why}</p> })
-    };
     let weights = move || {
         let text = lab.text;
         let chosen = text.selected.get()?;
@@ -108,7 +105,7 @@ fn attention(
                 {which("layer", "Layer", layer, layers)}
                 {which("head", "Head", head, heads)}
             </div>
-            <div role="alert">{error}</div>
+            {problem(lab.answers.attention_error)}
             {weights}
         </div>
     }

@@ -6,6 +6,8 @@ use std::rc::Rc;
 use cells::lessons::decoder_only::{logit_lens, perplexity, sampling, whole_model};
 use cells::lessons::heads::{ablation_sweep, induction, pattern_atlas, rollout};
 use cells::lessons::multi_head::head_gallery;
+use cells::lessons::vit::{class_token_lens, patch_attention};
+use cells::opened::{class_heads, window_reach};
 use cells::{CellError, CellSpec, InputValue, Inputs};
 use leptos::html::Section;
 use leptos::prelude::*;
@@ -14,11 +16,15 @@ use worker::cell_protocol::{CellReply, CellRequest};
 use worker::model::protocol::{ModelEvent, ModelInfo, ModelRequest};
 use worker::protocol::{pack, unpack};
 
+use super::class_heads as class_heads_view;
+use super::message::message;
 use super::session::{Lab, OpenModel};
+use super::windows;
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::{layout, run};
 use crate::cells::lessons as views;
 use crate::cells::parts::model_note::Opened;
+use crate::cells::parts::opened_picture::OpenedPicture;
 use crate::cells::registry::View;
 use crate::client::{Computes, Listener};
 use crate::state::PageState;
@@ -45,6 +51,12 @@ enum Takes {
     Readers,
     /// Encoders that fill in hidden words.
     MaskFillers,
+    /// Models of pictures whose heads look at all of the picture.
+    Pictures,
+    /// Those of them that have classes.
+    Classifiers,
+    /// Models of pictures that attend within windows.
+    Windows,
 }
 
 impl Takes {
@@ -54,12 +66,16 @@ impl Takes {
             Self::Decoders => model.writes,
             Self::Readers => model.reads,
             Self::MaskFillers => model.fills,
+            Self::Pictures => !model.reads && model.layers > 0,
+            Self::Classifiers => Self::Pictures.fits(model) && model.classes > 0,
+            // Their heads have no map over all of the picture.
+            Self::Windows => !model.reads && model.layers == 0,
         }
     }
 }
 
 /// The cells.
-const CELLS: [LabCell; 9] = [
+const CELLS: [LabCell; 13] = [
     LabCell {
         title: "The whole model",
         about: "From your text to the next token: every tensor of every block, and each of its numbers as the sum that it is. The model \
@@ -127,6 +143,36 @@ const CELLS: [LabCell; 9] = [
         view: views::heads::rollout::view,
         takes: Takes::MaskFillers,
     },
+    LabCell {
+        title: "What a patch attends to",
+        about: "The attention weights of the class token, or of a patch that you click, in every head of every layer, all on one \
+                scale; attention rollout; and how far each head looks.",
+        spec: &patch_attention::OPENED,
+        view: views::vit::patch_attention::opened_view,
+        takes: Takes::Pictures,
+    },
+    LabCell {
+        title: "Which block knows the class",
+        about: "The most likely classes, read off the class token (or the mean over the patches) after each block.",
+        spec: &class_token_lens::OPENED,
+        view: views::vit::class_token_lens::opened_view,
+        takes: Takes::Classifiers,
+    },
+    LabCell {
+        title: "The class without each head",
+        about: "What each head adds to the score of a class: every head is switched off in turn. The model runs once for each \
+                head: with a hundred heads and more that takes long, and can be stopped.",
+        spec: &class_heads::OPENED,
+        view: class_heads_view::view,
+        takes: Takes::Classifiers,
+    },
+    LabCell {
+        title: "Whom a patch reaches",
+        about: "One patch of your picture is changed: the tokens that differ after each block, with windows that shift as the model's                 do, and with the same windows in every block. Click a patch to change it. The model runs four times.",
+        spec: &window_reach::OPENED,
+        view: windows::view,
+        takes: Takes::Windows,
+    },
 ];
 
 /// What listens to the answers to requests for cells, by their ids.
@@ -164,7 +210,7 @@ fn reply_of(event: &ModelEvent) -> CellReply {
             Ok(reply) => return reply,
             Err(error) => error.to_string(),
         },
-        ModelEvent::Failed(why) => why.clone(),
+        ModelEvent::Failed(why) => message(why),
         _ => "It was stopped.".to_owned(),
     };
     failed(why)
@@ -208,18 +254,40 @@ impl Computes for Lab {
     }
 }
 
-/// The cells of a model that reads text, folded away: none computes before it is opened.
+/// The cells that take the model, folded away: none computes before it is opened.
 pub(super) fn cells_panel(lab: Lab, model: &OpenModel) -> AnyView {
-    if !model.loaded.has_vocabulary {
+    let loaded = &model.loaded;
+    if loaded.reads && !loaded.has_vocabulary {
         let words = "Cells of the lessons compute with a model that has its vocabulary: open the weights together with it.";
         return view! { <p class="hint">{words}</p> }.into_any();
     }
+    if !CELLS.iter().any(|cell| cell.takes.fits(loaded)) {
+        return ().into_any();
+    }
     provide_context(Opened {
         name: model.name.clone(),
-        is_decoder: model.loaded.writes,
+        is_decoder: loaded.writes,
     });
+    if loaded.reads {
+        return panel(lab, loaded);
+    }
+    let seen = lab.answers.seen;
+    provide_context(OpenedPicture {
+        pixels: lab.answers.pixels(),
+        patch: Signal::derive(move || seen.with(|seen| seen.as_ref().map_or(1, |seen| seen.patch))),
+        before: Signal::derive(move || {
+            seen.with(|seen| seen.as_ref().map_or(0, |seen| seen.before))
+        }),
+    });
+    // They look at the picture that the model has read.
+    let has_seen = Memo::new(move |_| seen.with(Option::is_some));
+    let loaded = loaded.clone();
+    view! { {move || has_seen.get().then(|| panel(lab, &loaded))} }.into_any()
+}
+
+/// The cells that take a model.
+fn panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
     let page = PageState::apart();
-    let loaded = &model.loaded;
     let fitting = CELLS.into_iter().filter(|cell| cell.takes.fits(loaded));
     let all = fitting.map(|cell| {
         let cx = declared(lab, page, &cell, loaded);
@@ -240,6 +308,9 @@ pub(super) fn cells_panel(lab: Lab, model: &OpenModel) -> AnyView {
     .into_any()
 }
 
+/// The input that says which picture a cell is about.
+const PICTURE: &str = "picture";
+
 /// A cell whose inputs are known to the page, computed by the model's worker.
 fn declared(lab: Lab, page: PageState, cell: &LabCell, loaded: &ModelInfo) -> CellCx {
     let id = format!("lab-{}", cell.spec.name);
@@ -250,12 +321,19 @@ fn declared(lab: Lab, page: PageState, cell: &LabCell, loaded: &ModelInfo) -> Ce
             induction::ON => {
                 InputValue::Matrix(Array2::ones((loaded.layers.max(1), loaded.heads.max(1))))
             }
+            PICTURE => InputValue::Number(f64::from(lab.answers.pictures.get_untracked())),
             _ => input.default.clone(),
         };
         page.declare(&key, &input, initial);
         keys.insert(input.name.to_owned(), key);
     }
     let cx = CellCx::new(id, cell.title.to_owned(), cell.spec, page, keys);
+    if cx.input_spec(PICTURE).is_some() {
+        Effect::new(move |_| {
+            let picture = f64::from(lab.answers.pictures.get());
+            cx.set_unasked(PICTURE, InputValue::Number(picture));
+        });
+    }
     cx.computed_by(Rc::new(lab))
 }
 

@@ -1,9 +1,12 @@
 //! The lab: a full-size model from the reader's disk, an address or a shape, run and looked into.
 
 mod answers;
+mod class_heads;
+mod class_names;
 mod download_offer;
 mod inside;
 mod lesson_cells;
+mod message;
 mod open;
 mod pictures;
 mod requests;
@@ -12,6 +15,7 @@ mod session;
 mod stored_files;
 mod text;
 mod view;
+mod windows;
 
 use leptos::prelude::AnyView;
 

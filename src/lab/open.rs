@@ -9,7 +9,8 @@ use worker::model::shape::SHAPES;
 
 use super::session::{Lab, OpenRequest};
 use super::stored_files::stored_list;
-use crate::browser::address;
+use crate::browser::{abilities, address};
+use crate::model_build::USUAL_THREADS;
 
 /// What to type where no address was given.
 const NO_ADDRESS: &str =
@@ -23,6 +24,7 @@ pub(super) struct Form {
     shape: RwSignal<String>,
     seed: RwSignal<String>,
     packing: RwSignal<String>,
+    threads: RwSignal<String>,
     /// What is wrong with the address, and with the seed.
     wrong: [RwSignal<Option<String>>; 2],
 }
@@ -41,6 +43,7 @@ pub(super) fn open_form(lab: Lab) -> AnyView {
         shape: RwSignal::new(shape.to_owned()),
         seed: RwSignal::new(address::query("seed").unwrap_or_else(|| "0".to_owned())),
         packing: RwSignal::new(address::query("type").unwrap_or_default()),
+        threads: RwSignal::new(String::new()),
         wrong: [RwSignal::new(None), RwSignal::new(None)],
     };
     let over = RwSignal::new(false);
@@ -68,7 +71,7 @@ pub(super) fn open_form(lab: Lab) -> AnyView {
             </div>
             {address_row(form)}
             {shape_row(form)}
-            <div class="lab-row">{packing_choice(form)}</div>
+            <div class="lab-row">{packing_choice(form)}{threads_choice(form)}</div>
             {stored_list(form)}
         </div>
     }
@@ -115,6 +118,7 @@ impl Form {
             origin,
             files,
             packing: Packing::from_name(&self.packing.get_untracked()),
+            threads: self.threads.get_untracked().parse().ok(),
         });
     }
 
@@ -257,7 +261,7 @@ fn shape_row(form: Form) -> AnyView {
 
 fn packing_choice(form: Form) -> AnyView {
     let options = [
-        ("", "as in the file, slow types in 8 bits (fastest)"),
+        ("", "as in the file, slow types in 4 or 8 bits (fastest)"),
         ("stored", "exactly as in the file"),
         ("q8_0", "8 bits (q8_0): smaller and faster"),
         ("q4_0", "4 bits (q4_0): smallest, less exact"),
@@ -272,4 +276,30 @@ fn packing_choice(form: Form) -> AnyView {
         </label>
     }
     .into_any()
+}
+
+/// The number of threads, where the page may have several.
+fn threads_choice(form: Form) -> Option<AnyView> {
+    let most = abilities::threads();
+    if most == 1 || !abilities::of_engine().shared_memory {
+        return None;
+    }
+    let usual = match most.min(USUAL_THREADS) {
+        count if count == most => format!("all {most} of this device"),
+        count => format!("{count} of the {most} of this device"),
+    };
+    let options = (1..=most).map(|count| {
+        let count = count.to_string();
+        let value = count.clone();
+        view! { <option value=value>{count}</option> }
+    });
+    let choice = view! {
+        <label class="field short"><span>"Threads"</span>
+            <select name="threads" on:change=move |event| form.threads.set(event_target_value(&event))>
+                <option value="">{usual}</option>
+                {options.collect_view()}
+            </select>
+        </label>
+    };
+    Some(choice.into_any())
 }

@@ -10,7 +10,9 @@ use worker::model::protocol::{self, AttentionPosition, ModelInfo, ModelRequest};
 
 use super::answers::SeenPicture;
 use super::inside::{share, shares_of, which};
+use super::message::problem;
 use super::session::Lab;
+use super::text::bounded;
 use crate::browser::picture;
 use crate::widgets::{Concept, Domain, Grid, Palette, PatchGrid, PictureBox, legend};
 
@@ -26,7 +28,7 @@ pub(super) fn pictures_panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
         <div class="lab-text">
             {picture_box(lab)}
             <div class="bench-progress"><span role="status">{move || status(lab)}</span></div>
-            <div role="alert">{move || answers.error.get().map(|why| view! { <p class="cell-error">{why}</p> })}</div>
+            {problem(answers.error)}
             <div class="lab-inside">
                 {inside(lab, layers, heads)}
                 {classes}
@@ -48,27 +50,42 @@ fn status(lab: Lab) -> String {
 
 fn picture_box(lab: Lab) -> AnyView {
     let message = RwSignal::new(None::<String>);
+    let note = RwSignal::new(None::<String>);
     let chosen = RwSignal::new(String::new());
     // What is still being decoded when another picture is chosen is of no interest any more.
-    let see = move |name: String, found: Result<Pixels, String>| match found {
-        _ if chosen.try_with_untracked(|chosen| *chosen == name) != Some(true) => {}
-        Ok(pixels) => look(lab, pixels),
-        Err(why) => message.set(Some(why)),
+    let newest = StoredValue::new(0_u32);
+    let next = move || {
+        message.set(None);
+        newest.update_value(|count| *count += 1);
+        newest.get_value()
+    };
+    let see = move |own: u32, name: String, found: Result<picture::Read, String>| {
+        if newest.try_get_value() != Some(own) {
+            return;
+        }
+        match found {
+            Ok(read) => {
+                chosen.set(name);
+                note.set(read.note);
+                look(lab, read.pixels);
+            }
+            // The picture before stays.
+            Err(why) => message.set(Some(why)),
+        }
     };
     let on_sample = move |name: String| {
-        message.set(None);
-        chosen.set(name.clone());
+        let own = next();
         leptos::task::spawn_local(async move {
             let found = picture::sample(&name).await;
-            see(name, found);
+            let read = found.map(|pixels| picture::Read { pixels, note: None });
+            see(own, name, read);
         });
     };
     let on_file = move |file: File| {
-        message.set(None);
-        chosen.set(Picture::YOURS.to_owned());
+        let own = next();
         leptos::task::spawn_local(async move {
             let found = picture::from_file(&file, LONGEST_SIDE).await;
-            see(Picture::YOURS.to_owned(), found);
+            see(own, Picture::YOURS.to_owned(), found);
         });
     };
     let samples: Vec<String> = cells::picture::SAMPLES
@@ -77,7 +94,7 @@ fn picture_box(lab: Lab) -> AnyView {
         .collect();
     view! {
         <PictureBox label="What is on" samples=samples chosen=chosen on_sample=Callback::new(on_sample)
-            on_file=UnsyncCallback::new(on_file) message=message />
+            on_file=UnsyncCallback::new(on_file) message=message note=note />
     }
     .into_any()
 }
@@ -99,7 +116,7 @@ fn classes(seen: &SeenPicture) -> AnyView {
     }
     let rows = seen.classes.iter().map(|(class, candidate)| {
         let from = format!("probabilities[{class}]");
-        view! { {share(candidate.text.clone(), candidate.probability, from)} }
+        view! { {share(bounded(&candidate.text), candidate.probability, from)} }
     });
     view! {
         <div class="panel lab-classes">
@@ -145,11 +162,7 @@ fn inside(lab: Lab, layers: usize, heads: usize) -> AnyView {
             .seen
             .with(|seen| over(seen.as_ref()?, place, &weights))
     });
-    let pixels = Signal::derive(move || {
-        answers
-            .seen
-            .with(|seen| Some(Arc::clone(&seen.as_ref()?.pixels)))
-    });
+    let pixels = answers.pixels();
     let patch = Signal::derive(move || {
         answers
             .seen
@@ -161,7 +174,7 @@ fn inside(lab: Lab, layers: usize, heads: usize) -> AnyView {
             <div class="panel lab-sight">
                 <PatchGrid pixels=pixels patch=patch label="The picture as the model reads it" selected=selected overlay=overlay />
                 {match layers {
-                    0 => view! { <p class="hint">"This model attends within windows that move from layer to layer; they are not drawn here."</p> }.into_any(),
+                    0 => view! { <p class="hint">"This model attends within windows. A cell below shows which tokens a patch reaches through them."</p> }.into_any(),
                     _ => attention(lab, (layer, layers), (head, heads), selected, overlay.into()),
                 }}
             </div>
@@ -211,10 +224,6 @@ fn attention(
         <button type="button" class="button" aria-pressed=move || selected.get().is_none().to_string()
             on:click=move |_| selected.set(None)>"Class token"</button>
     };
-    let error = move || {
-        let why = answers.attention_error.get();
-        why.map(|why| view! { <p class="cell-error">{why}</p> })
-    };
     let list = move || {
         let (place, weights) = answers.attention.get()?;
         answers
@@ -231,7 +240,7 @@ fn attention(
             {which("layer", "Layer", layer.0, layer.1)}
             {which("head", "Head", head.0, head.1)}
         </div>
-        <div role="alert">{error}</div>
+        {problem(answers.attention_error)}
         {list}
     }
     .into_any()

@@ -7,6 +7,7 @@ use worker::model::protocol::{Compared, Filled, ModelInfo, ModelRequest};
 
 use super::answers::Answers;
 use super::inside::share;
+use super::message::problem;
 use super::session::Lab;
 use super::text::visible;
 use crate::widgets::Num;
@@ -24,7 +25,7 @@ pub(super) fn sentences_panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
             {note}
             {similarity(lab, numbers)}
             {fills}
-            <div role="alert">{move || lab.answers.error.get().map(|why| view! { <p class="cell-error">{why}</p> })}</div>
+            {problem(lab.answers.error)}
         </div>
     }
     .into_any()

@@ -10,6 +10,7 @@ use worker::model::packing::Packing;
 use worker::model::protocol::{Candidate, ModelEvent, ModelInfo, ModelRequest, Origin};
 
 use super::answers::Answers;
+use super::class_names::{self, ClassNames};
 use super::download_offer::{DownloadOffer, confirm};
 use super::lesson_cells::Listeners;
 use super::requests::{Part, Requests};
@@ -27,6 +28,8 @@ pub(super) struct OpenRequest {
     pub(super) files: Vec<File>,
     /// The form of its matrices; `None` leaves them as they are.
     pub(super) packing: Option<Packing>,
+    /// The number of threads; `None` leaves it to the page.
+    pub(super) threads: Option<usize>,
 }
 
 /// An open model, and the engine that runs it.
@@ -36,6 +39,8 @@ pub(super) struct OpenModel {
     pub(super) loaded: ModelInfo,
     pub(super) build: Build,
     pub(super) threads: usize,
+    /// The names of its classes of pictures.
+    pub(super) names: ClassNames,
     /// Seed of its weights, where they are random.
     pub(super) untrained: Option<u64>,
 }
@@ -62,6 +67,8 @@ pub(super) struct TextSignals {
     pub(super) read: RwSignal<(usize, f64)>,
     /// New tokens, and the milliseconds that they took.
     pub(super) wrote: RwSignal<(usize, f64)>,
+    /// Bytes of the keys and values of the tokens that were read.
+    pub(super) cache_bytes: RwSignal<usize>,
     /// The reason why the text ended.
     pub(super) ending: RwSignal<String>,
     pub(super) error: RwSignal<Option<String>>,
@@ -77,6 +84,7 @@ impl TextSignals {
             tokens: RwSignal::new(Vec::new()),
             read: RwSignal::new((0, 0.0)),
             wrote: RwSignal::new((0, 0.0)),
+            cache_bytes: RwSignal::new(0),
             ending: RwSignal::new(String::new()),
             error: RwSignal::new(None),
             selected: RwSignal::new(None),
@@ -92,6 +100,7 @@ impl TextSignals {
         self.written.set(String::new());
         self.read.set((0, 0.0));
         self.wrote.set((0, 0.0));
+        self.cache_bytes.set(0);
         self.ending.set(String::new());
         self.error.set(None);
     }
@@ -119,8 +128,10 @@ impl TextSignals {
                 token,
                 text,
                 candidates,
+                cache_bytes,
                 elapsed_ms,
             } => {
+                self.cache_bytes.set(cache_bytes);
                 self.written.update(|written| written.push_str(&text));
                 self.tokens.update(|tokens| {
                     tokens.push(Token {
@@ -261,6 +272,7 @@ impl Lab {
         if let Some(Some(worker)) = self.worker.try_get_value() {
             worker.confirm();
         }
+        storage::keep();
     }
 
     /// Gives up the opening of a model.
@@ -312,7 +324,7 @@ impl Lab {
 
 /// Opens a model and passes on its answers until its worker ends.
 async fn session(lab: Lab, asked: OpenRequest, opening: u32) {
-    let started = choose(Purpose::Lab, None, None)
+    let started = choose(Purpose::Lab, None, asked.threads)
         .and_then(|(build, threads)| ModelWorker::start(Purpose::Lab, build, threads));
     if lab.opened.try_get_value() != Some(opening) {
         return;
@@ -365,11 +377,26 @@ async fn session(lab: Lab, asked: OpenRequest, opening: u32) {
 /// The message after the reader has stopped the opening.
 pub(super) const STOPPED: &str = "Stopped. Nothing was opened.";
 
+/// Parts of browsers' messages, and of our own, that say that a file of the engine did not come.
+const LOADING: [&str; 5] = [
+    "fetch",
+    "could not be loaded",
+    "imported module",
+    "Importing a module",
+    "HTTP status",
+];
+
 /// The message after the worker has failed.
 pub(super) fn failed(why: &str) -> String {
+    let why = why.trim_end_matches('.');
+    if LOADING.iter().any(|part| why.contains(part)) {
+        // A host that has only part of the site, or this page is older than its files.
+        return format!(
+            "A part of this site could not be loaded ({why}). A newer version may be out: load this page again."
+        );
+    }
     format!(
-        "The engine stopped ({}). The model probably does not fit into memory: try a smaller one, or 4-bit weights.",
-        why.trim_end_matches('.')
+        "The engine stopped ({why}). The model probably does not fit into memory: try a smaller one, or 4-bit weights."
     )
 }
 
@@ -380,7 +407,7 @@ async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: OpenRequest) -> Result<
     };
     let (mut build, mut threads) = (Build::Simd128, 1);
     if let Origin::Url(url) = &asked.origin {
-        (build, threads) = confirm(lab, worker, &asked.name, url).await?;
+        (build, threads) = confirm(lab, worker, &asked, url).await?;
     }
     let load = ModelRequest::Load {
         origin: asked.origin,
@@ -392,6 +419,7 @@ async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: OpenRequest) -> Result<
             WorkerEvent::Ready {
                 build: own,
                 threads: count,
+                ..
             } => {
                 (build, threads) = (own, count);
                 continue;
@@ -405,26 +433,62 @@ async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: OpenRequest) -> Result<
             ModelEvent::Stopped => return Err(STOPPED.to_owned()),
             ModelEvent::Failed(why) => return Err(why),
             ModelEvent::Loaded(loaded) => {
+                // Random weights know no class.
+                let (names, request) = match untrained {
+                    Some(_) => (ClassNames::Own, None),
+                    None => class_names::of(&loaded).await,
+                };
+                if let Some(request) = request {
+                    worker.send(request);
+                }
                 return Ok(OpenModel {
                     name: asked.name,
                     loaded,
                     build,
                     threads,
+                    names,
                     untrained,
                 });
             }
-            ModelEvent::Fetching { done, total } => {
+            ModelEvent::Fetching { done, total, part } => {
                 let share = total.map(|total| done as f64 / total.max(1) as f64);
                 let words = match total {
                     Some(total) => format!("{} of {}", megabytes(done), megabytes(total)),
                     None => megabytes(done),
                 };
-                lab.show(format!("Reading {}: {words}.", asked.name), share);
+                let name = match part {
+                    (_, 1) => asked.name.clone(),
+                    (number, count) => format!("part {number} of {count}"),
+                };
+                lab.show(format!("Reading {name}: {words}."), share);
             }
             ModelEvent::Loading(share) => {
                 lab.show("Building the model.".to_owned(), Some(f64::from(share)));
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::failed;
+
+    #[test]
+    fn a_file_that_did_not_come_is_not_a_lack_of_memory() {
+        for why in [
+            "Uncaught TypeError: Failed to fetch.",
+            "its file could not be loaded",
+            "Uncaught (in promise) TypeError: Failed to fetch dynamically imported module: a.js",
+            "TypeError: Importing a module script failed.",
+            "TypeError: Failed to execute 'compile' on 'WebAssembly': HTTP status code is not ok",
+        ] {
+            let words = failed(why);
+            assert!(
+                words.contains("load this page again") && !words.contains("memory"),
+                "{words}"
+            );
+        }
+        assert!(failed("RuntimeError: unreachable").contains("fit into memory"));
     }
 }

@@ -3,9 +3,13 @@
 
 use leptos::prelude::*;
 
+use super::message::ends;
 use super::open::Form;
 use super::session::Lab;
 use crate::browser::storage::{self, StoredFile, megabytes};
+
+/// The most characters of an address, from its beginning and from its end.
+const ADDRESS: (usize, usize) = (100, 100);
 
 /// The list; nothing while it is empty.
 pub(super) fn stored_list(form: Form) -> AnyView {
@@ -52,7 +56,7 @@ fn is_weights(url: &str) -> bool {
 
 fn item(form: Form, file: StoredFile) -> AnyView {
     let lab = form.lab;
-    let name = file.url.rsplit('/').next().unwrap_or(&file.url).to_owned();
+    let name = ends(file.url.rsplit('/').next().unwrap_or(&file.url), ADDRESS);
     let words = size(&file);
     let open = is_weights(&file.url).then(|| {
         let (url, label) = (file.url.clone(), format!("Open {name}"));
@@ -66,7 +70,7 @@ fn item(form: Form, file: StoredFile) -> AnyView {
     let delete = move |_| delete(lab, url.clone());
     view! {
         <li>
-            <span class="lab-kept-url">{file.url}</span>
+            <span class="lab-kept-url">{ends(&file.url, ADDRESS)}</span>
             <span class="lab-kept-size">{words}</span>
             {open}
             <button type="button" class="button" aria-label=label on:click=delete>"Delete"</button>

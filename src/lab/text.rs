@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use worker::model::protocol::{ModelInfo, ModelRequest, WritingRequest};
 
 use super::inside::inside;
+use super::message::problem;
 use super::session::{Lab, TextSignals};
 use crate::widgets::{focus_place, moved_along, place_of, place_text};
 
@@ -23,6 +24,7 @@ const SETTINGS: [(&str, &str, &str); 6] = [
 struct Form {
     prompt: RwSignal<String>,
     settings: [RwSignal<String>; 6],
+    half_cache: RwSignal<bool>,
 }
 
 impl Form {
@@ -30,7 +32,10 @@ impl Form {
     fn asked(&self) -> Result<WritingRequest, String> {
         let given = self.settings.map(|setting| setting.get_untracked());
         let given = given.each_ref().map(|text| text.trim());
-        asked(self.prompt.get_untracked(), given)
+        Ok(WritingRequest {
+            half_cache: self.half_cache.get_untracked(),
+            ..asked(self.prompt.get_untracked(), given)?
+        })
     }
 }
 
@@ -88,6 +93,7 @@ fn asked(prompt: String, settings: [&str; 6]) -> Result<WritingRequest, String> 
             |&n: &usize| n <= 100_000,
             "a whole number from 0 to 100000",
         )?,
+        half_cache: false,
     })
 }
 
@@ -100,6 +106,7 @@ pub(super) fn text_panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
     let form = Form {
         prompt: RwSignal::new(first.to_owned()),
         settings: SETTINGS.map(|(.., first)| RwSignal::new(first.to_owned())),
+        half_cache: RwSignal::new(false),
     };
     let text = lab.text;
     let submit = move |event: leptos::ev::SubmitEvent| {
@@ -139,20 +146,41 @@ pub(super) fn text_panel(lab: Lab, loaded: &ModelInfo) -> AnyView {
                     <textarea name="prompt" rows="2"
                         prop:value=move || form.prompt.get() on:input=move |event| form.prompt.set(event_target_value(&event))></textarea>
                 </label>
-                <div class="lab-settings">{settings.collect_view()}</div>
+                <div class="lab-settings">{settings.collect_view()}{cache_choice(form.half_cache)}</div>
                 <div class="bench-buttons">
                     <button type="submit" class="button primary" aria-disabled=move || text.busy.get().to_string()>"Write"</button>
                     <button type="button" class="button" disabled=move || !text.busy.get()
                         on:click=move |_| lab.stop_writing()>"Stop writing"</button>
                 </div>
             </form>
-            <div role="alert">{move || text.error.get().map(|why| view! { <p class="cell-error">{why}</p> })}</div>
+            {problem(text.error)}
             {output(text)}
             {tokens(text)}
             {inside(lab, loaded.layers, loaded.heads)}
         </div>
     }
     .into_any()
+}
+
+/// The bits of a number among the keys and values.
+fn cache_choice(half: RwSignal<bool>) -> AnyView {
+    view! {
+        <label class="field"><span>"Keys and values"</span>
+            <select name="cache" on:change=move |event| half.set(event_target_value(&event) == "16")>
+                <option value="32">"32 bits"</option>
+                <option value="16">"16 bits"</option>
+            </select>
+        </label>
+    }
+    .into_any()
+}
+
+/// Memory in words: small models have kilobytes of keys and values.
+fn memory(bytes: usize) -> String {
+    match bytes {
+        0..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
 }
 
 fn output(text: TextSignals) -> AnyView {
@@ -171,13 +199,14 @@ fn output(text: TextSignals) -> AnyView {
             return prompt;
         }
         format!(
-            "{prompt} New: {} tokens, {:.1} a second.",
+            "{prompt} New: {} tokens, {:.1} a second. Their keys and values take {}.",
             wrote.0,
-            per_second(wrote)
+            per_second(wrote),
+            memory(text.cache_bytes.get())
         )
     };
     view! {
-        <p class="lab-output" tabindex="0" role="region" aria-label="TextSignals">
+        <p class="lab-output" tabindex="0" role="region" aria-label="Text">
             <span class="prompt">{move || text.prompt.get()}</span>
             <span class="written">{move || text.written.get()}</span>
         </p>
@@ -244,11 +273,23 @@ fn tokens(text: TextSignals) -> AnyView {
     view! { {move || any.get().then(strip)} }.into_any()
 }
 
+/// The most characters of a text from a file that are shown: a file may hold any.
+const LONGEST: usize = 120;
+
 /// A token's text with signs for its line breaks and lone spaces.
 pub(super) fn visible(token: &str) -> String {
+    let token = bounded(token);
     match token.chars().all(|c| c == ' ') {
         true => "\u{2423}".repeat(token.len()),
         false => token.replace('\n', "\u{21b5}"),
+    }
+}
+
+/// The beginning of a text from a file, with three dots where that is not all of it.
+pub(super) fn bounded(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}\u{2026}", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -287,5 +328,8 @@ mod tests {
     fn what_cannot_be_seen_gets_a_sign() {
         assert_eq!(visible(" a\n"), " a\u{21b5}");
         assert_eq!(visible("  "), "\u{2423}\u{2423}");
+        let long = visible(&"\u{e4}".repeat(20_000));
+        assert!(long.chars().count() == LONGEST + 1 && long.ends_with('\u{2026}'));
+        assert_eq!(bounded("tench"), "tench");
     }
 }

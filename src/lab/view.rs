@@ -5,11 +5,12 @@ use worker::model::protocol::Storage;
 
 use super::download_offer::question;
 use super::lesson_cells::cells_panel;
+use super::message::{message, problem};
 use super::open::open_form;
 use super::pictures::pictures_panel;
 use super::sentences::sentences_panel;
 use super::session::{Lab, OpenModel};
-use super::text::text_panel;
+use super::text::{bounded, text_panel};
 use crate::browser::storage::megabytes;
 
 /// The lab.
@@ -20,14 +21,14 @@ pub(super) fn lab() -> AnyView {
     view! {
         {open_form(lab)}
         <div class="bench-progress">
-            <span role="status">{move || lab.status.get()}</span>
+            <span role="status">{move || message(&lab.status.get())}</span>
             {move || (lab.opening.get() && lab.offer.with(Option::is_none)).then(|| view! {
                 <progress aria-label="Progress" max="1" prop:value=move || lab.share.get().unwrap_or(0.0)></progress>
                 <button type="button" class="button" on:click=move |_| lab.stop_opening()>"Stop"</button>
             })}
         </div>
         {question(lab)}
-        <div role="alert">{move || lab.error.get().map(|why| view! { <p class="cell-error">{why}</p> })}</div>
+        {problem(lab.error)}
         {move || panel.get().map(|model| open_model(lab, &model))}
     }
     .into_any()
@@ -40,7 +41,7 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
         count => format!("{count} threads"),
     };
     let facts = [
-        ("Model", model.name.clone()),
+        ("Model", bounded(&model.name)),
         ("Kind", loaded.kind.clone()),
         (
             "Format",
@@ -60,11 +61,15 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
     });
     let repacked = (!loaded.repacked.is_empty()).then(|| {
         let words = format!(
-            "The file has matrices in {}, which are slow here: they are kept in 8 bits (Q8_0).",
+            "Matrices in types that are slow here are kept in another one: {}.",
             loaded.repacked.join(", ")
         );
         view! { <p class="hint lab-repacked">{words}</p> }
     });
+    let names = model
+        .names
+        .note()
+        .map(|note| view! { <p class="hint lab-names">{note}</p> });
     let untrained = model.untrained.map(|seed| {
         view! { <p class="cell-note">{format!("untrained: random parameters, seed {seed}")}</p> }
     });
@@ -79,10 +84,11 @@ fn open_model(lab: Lab, model: &OpenModel) -> AnyView {
         <dl class="lab-facts">{facts.collect_view()}</dl>
         {storage}
         {repacked}
+        {names}
         {untrained}
         <button type="button" class="button" on:click=move |_| lab.unload()>"Unload"</button>
         {panel}
-        {loaded.reads.then(|| cells_panel(lab, model))}
+        {cells_panel(lab, model)}
     }
     .into_any()
 }

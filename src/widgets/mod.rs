@@ -5,6 +5,7 @@
 //! digits that are labels, not results (axes, row numbers), are in elements with `data-label`.
 
 pub mod arcs;
+pub mod camera_dialog;
 pub mod choice;
 mod cursor;
 pub mod drawing_pad;

@@ -50,17 +50,29 @@ pub(crate) fn background(_: &Pixels, _: usize) -> String {
     String::new()
 }
 
-/// Draws picture, overlay, grid lines (where it is ruled) and the selected patch into `width` x
-/// `height` device pixels.
+/// The lines over a picture.
+#[derive(Clone, Copy)]
+pub(crate) struct Ruling {
+    /// Side of a patch in pixels of the picture.
+    pub(crate) patch: usize,
+    /// Whether there are lines between the patches.
+    pub(crate) is_ruled: bool,
+    /// Side of a window in patches, 0 for none, and the first patch at which one begins.
+    pub(crate) windows: (usize, usize),
+}
+
+/// Draws picture, overlay, grid lines (where it is ruled), the borders of windows and the selected
+/// patch into `width` x `height` device pixels.
 pub(crate) fn draw(
     ctx: &CanvasRenderingContext2d,
     (width, height): (f64, f64),
     source: &HtmlCanvasElement,
-    (patch, is_ruled): (usize, bool),
+    ruling: Ruling,
     overlay: Option<&(Grid, Domain)>,
     selected: Option<usize>,
 ) {
     let scale = width / f64::from(source.width());
+    let patch = ruling.patch;
     let (rows, cols) = patches(source.width() as usize, source.height() as usize, patch);
     let side = patch as f64 * scale;
     ctx.clear_rect(0.0, 0.0, width, height);
@@ -71,9 +83,10 @@ pub(crate) fn draw(
     if let Some((grid, domain)) = overlay {
         tint(ctx, grid, *domain, side);
     }
-    if is_ruled {
+    if ruling.is_ruled {
         lines(ctx, (rows, cols), side);
     }
+    borders(ctx, (rows, cols), side, ruling.windows);
     if let Some(n) = selected.filter(|&n| n < rows * cols) {
         let (x, y) = ((n % cols) as f64 * side, (n / cols) as f64 * side);
         for (colour, wide) in [("#000", 5.0), ("#fff", 2.5)] {
@@ -128,9 +141,50 @@ fn lines(ctx: &CanvasRenderingContext2d, (rows, cols): Place, side: f64) {
     }
 }
 
+/// The places of the borders between windows along a side of `count` patches.
+fn border_places(count: usize, (window, first): (usize, usize)) -> Vec<usize> {
+    if window == 0 {
+        return Vec::new();
+    }
+    let places = (first % window..=count).step_by(window);
+    places.filter(|&at| at > 0 && at < count).collect()
+}
+
+/// The borders of windows, wider than the lines between patches.
+fn borders(
+    ctx: &CanvasRenderingContext2d,
+    (rows, cols): Place,
+    side: f64,
+    windows: (usize, usize),
+) {
+    let (right, bottom) = (cols as f64 * side, rows as f64 * side);
+    for (colour, wide) in [("#000", 5.0), ("#fff", 2.5)] {
+        ctx.set_stroke_style_str(colour);
+        ctx.set_line_width(wide);
+        ctx.begin_path();
+        for at in border_places(cols, windows) {
+            ctx.move_to(at as f64 * side, 0.0);
+            ctx.line_to(at as f64 * side, bottom);
+        }
+        for at in border_places(rows, windows) {
+            ctx.move_to(0.0, at as f64 * side);
+            ctx.line_to(right, at as f64 * side);
+        }
+        ctx.stroke();
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::patches;
+    use super::{border_places, patches};
+
+    #[test]
+    fn windows_have_borders_inside_the_picture() {
+        assert_eq!(border_places(8, (4, 0)), [4]);
+        assert_eq!(border_places(8, (4, 2)), [2, 6]);
+        assert_eq!(border_places(8, (2, 1)), [1, 3, 5, 7]);
+        assert!(border_places(8, (8, 0)).is_empty() && border_places(8, (0, 0)).is_empty());
+    }
 
     #[test]
     fn counts_whole_patches() {

@@ -10,7 +10,7 @@ use leptos::web_sys;
 use super::cursor::moved;
 use super::events::share_within;
 use super::markup::in_markup;
-use super::patch_canvas::{background, draw, patches, source};
+use super::patch_canvas::{Ruling, background, draw, patches, source};
 use super::{Domain, Grid, Selected};
 use crate::browser::canvas::{fit, size_of};
 
@@ -38,6 +38,10 @@ pub fn PatchGrid(
     /// Whether there are lines between the patches.
     #[prop(default = true)]
     is_ruled: bool,
+    /// Side in patches of the windows whose borders are drawn, 0 for none, and the first patch at which
+    /// one begins.
+    #[prop(into, default = Signal::stored((0, 0)))]
+    windows: Signal<(usize, usize)>,
     /// Whether another grid with the same selection says which patch is selected.
     #[prop(optional)]
     is_quiet: bool,
@@ -57,7 +61,12 @@ pub fn PatchGrid(
         })
     });
     let overlay = overlay.map(|overlay| (overlay, overlay_domain));
-    keep_drawn(canvas, pixels, patch, overlay, (selected, is_ruled));
+    let ruling = Signal::derive(move || Ruling {
+        patch: patch.get(),
+        is_ruled,
+        windows: windows.get(),
+    });
+    keep_drawn(canvas, pixels, ruling, overlay, selected);
     let under = move |event: &web_sys::MouseEvent| -> Option<usize> {
         let size = pixels.with_untracked(|p| p.as_ref().map(|p| (p.width, p.height)))?;
         let share = share_within(&*canvas.get_untracked()?, event)?;
@@ -133,9 +142,9 @@ pub fn PatchGrid(
 fn keep_drawn(
     canvas: NodeRef<Canvas>,
     pixels: Signal<Option<Arc<Pixels>>>,
-    patch: Signal<usize>,
+    ruling: Signal<Ruling>,
     overlay: Option<(Signal<Option<Grid>>, Signal<Domain>)>,
-    (selected, is_ruled): (Selected<usize>, bool),
+    selected: Selected<usize>,
 ) {
     let size = size_of(canvas);
     // Turning pixels into a canvas takes longer than drawing from one: it is done once a picture.
@@ -144,7 +153,7 @@ fn keep_drawn(
     Effect::new(move |_| {
         size.track();
         pixels.track();
-        let (patch, selected) = (patch.get(), selected.get());
+        let (ruling, selected) = (ruling.get(), selected.get());
         let overlay = overlay.and_then(|(grid, domain)| Some((grid.get()?, domain.get())));
         let Some(canvas) = canvas.get() else { return };
         let Some((ctx, width, height)) = fit(&canvas) else {
@@ -154,7 +163,7 @@ fn keep_drawn(
             if let Some(source) = source {
                 let size = (width, height);
                 let overlay = overlay.as_ref();
-                draw(&ctx, size, source, (patch, is_ruled), overlay, selected);
+                draw(&ctx, size, source, ruling, overlay, selected);
             }
         });
     });

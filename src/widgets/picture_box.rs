@@ -1,12 +1,17 @@
 //! Choosing a picture: a sample, a file, the camera, a drop or a paste.
 
-use leptos::html::Input;
+use leptos::html::{Div, Input};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{DataTransfer, File, HtmlInputElement};
+use leptos::web_sys::{File, HtmlInputElement};
 
+use super::camera_dialog::CameraButton;
 use super::choice::words;
 use super::ids;
+use crate::browser::given_files;
+
+/// What every such box fits.
+const SELECTOR: &str = ".picture-box";
 
 /// Samples as buttons, and every way to bring a picture of one's own. The file stays on this
 /// device; decoding it is the caller's business.
@@ -30,20 +35,23 @@ pub fn PictureBox(
     /// Reason that the last picture could not be used.
     #[prop(into, default = Signal::stored(None))]
     message: Signal<Option<String>>,
+    /// What the reader should know of the picture in use: that it was put on white, or scaled down.
+    #[prop(into, default = Signal::stored(None))]
+    note: Signal<Option<String>>,
 ) -> impl IntoView {
     let over = RwSignal::new(false);
-    let take = move |data: Option<DataTransfer>| {
-        let file = data.and_then(|d| d.files()).and_then(|files| files.get(0));
-        let found = file.is_some();
-        if let Some(file) = file {
-            on_file.run(file);
+    let node = NodeRef::<Div>::new();
+    Effect::new(move |_| {
+        if let Some(place) = node.get() {
+            given_files::guard_page();
+            given_files::on_paste(&place, SELECTOR, move |file| on_file.run(file));
         }
-        found
-    };
-    let note = ids::fresh("picture");
-    let (name, described) = (label.clone(), note.clone());
+    });
+    let problem = ids::fresh("picture");
+    let (name, described) = (label.clone(), problem.clone());
     view! {
         <div
+            node_ref=node
             class="picture-box"
             class:is-over=move || over.get()
             role="group"
@@ -57,11 +65,8 @@ pub fn PictureBox(
             on:drop=move |event| {
                 event.prevent_default();
                 over.set(false);
-                take(event.data_transfer());
-            }
-            on:paste=move |event| {
-                if take(event.clipboard_data()) {
-                    event.prevent_default();
+                if let Some(file) = given_files::first(event.data_transfer()) {
+                    on_file.run(file);
                 }
             }
         >
@@ -72,10 +77,14 @@ pub fn PictureBox(
             <div class="picture-own">
                 <FileButton words="Your picture" camera=false on_file />
                 <FileButton words="Camera" camera=true on_file />
+                <CameraButton on_file />
                 <span class="hint">"or drop or paste one here; it stays on this device"</span>
             </div>
-            <p class="entry-problem" id=note aria-live="polite" data-label="">
+            <p class="entry-problem" id=problem aria-live="polite" data-label="">
                 {move || message.get()}
+            </p>
+            <p class="hint picture-note" role="status" data-label="">
+                {move || note.get()}
             </p>
         </div>
     }

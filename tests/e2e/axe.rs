@@ -17,6 +17,34 @@ const TAGS: &[&str] = &[
     "best-practice",
 ];
 
+/// The rules that a change of theme can break.
+const COLOURS: &[&str] = &["color-contrast", "link-in-text-block"];
+
+/// Which rules are checked.
+#[derive(Clone, Copy)]
+enum Rules {
+    All,
+    Colours,
+    AllButColours,
+}
+
+impl Rules {
+    /// As axe-core takes them.
+    fn options(self) -> Value {
+        let all = json!({ "type": "tag", "values": TAGS });
+        match self {
+            Self::All => json!({ "runOnly": all }),
+            Self::Colours => json!({ "runOnly": { "type": "rule", "values": COLOURS } }),
+            Self::AllButColours => {
+                let off = COLOURS
+                    .iter()
+                    .map(|&rule| (rule.to_owned(), json!({ "enabled": false })));
+                json!({ "runOnly": all, "rules": off.collect::<serde_json::Map<_, _>>() })
+            }
+        }
+    }
+}
+
 /// The source of axe-core.
 fn source() -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -26,26 +54,27 @@ fn source() -> String {
 
 /// What axe-core finds wrong on the whole page as it is now.
 pub(crate) async fn violations_of_page(browser: &Browser) -> Vec<String> {
-    violations(browser, &source(), "html").await
+    settle(browser).await;
+    violations(browser, &source(), Rules::All, "html").await
 }
 
 /// What axe-core finds wrong on the page as it is now, inside the element that a selector names.
-async fn violations(browser: &Browser, axe: &str, within: &str) -> Vec<String> {
+async fn violations(browser: &Browser, axe: &str, rules: Rules, within: &str) -> Vec<String> {
     // Half a megabyte goes to the browser only where it is not there yet.
     if browser.script("return !!window.axe", &[]).await != json!(true) {
         browser.script(axe, &[]).await;
     }
     let result = browser
         .script_async(
-            "const [tags, within, done] = arguments;
-             axe.run(within, { runOnly: { type: 'tag', values: tags }, resultTypes: ['violations'] })
+            "const [rules, within, done] = arguments;
+             axe.run(within, { ...rules, resultTypes: ['violations'], preload: false })
                  .then(result => done({ violations: result.violations.map(violation => ({
                      id: violation.id,
                      help: violation.help,
                      nodes: violation.nodes.slice(0, 3).map(node => `${node.target}: ${node.html.slice(0, 160)} (${node.failureSummary})`),
                      count: violation.nodes.length,
                  })), passes: result.passes.length }), error => done({ failed: String(error) }))",
-            &[json!(TAGS), json!(within)],
+            &[rules.options(), json!(within)],
         )
         .await;
     let Some(found) = result["violations"].as_array() else {
@@ -89,22 +118,80 @@ const DIALOGS: &[(&str, Opener, &str)] = &[
 /// The button that checks the page against PyTorch's values.
 const VERIFY: Locator<'static> = Locator::XPath("//button[normalize-space()='Verify this page']");
 
-/// What axe-core finds on an open page: as it is and, where it has cells, with each dialog open and
-/// with a cell that fills the screen.
-pub(crate) async fn check_page(browser: &Browser, look: Look) -> Vec<String> {
-    let axe = &source();
-    let mut faults = violations(browser, axe, "html").await;
-    if browser
-        .client()
-        .find(Locator::Css(".cell-tools"))
-        .await
-        .is_err()
-    {
+/// Waits until no colour is on its way, as after a change of theme. What was folded away meanwhile
+/// begins to change its own when it is opened.
+async fn settle(browser: &Browser) {
+    let still = "const done = arguments[0];
+        const changes = () => document.getAnimations().filter(one => one instanceof CSSTransition);
+        const ended = () => Promise.allSettled(changes().map(one => one.finished)).then(() => done());
+        requestAnimationFrame(() => requestAnimationFrame(ended));";
+    browser.script_async(still, &[]).await;
+}
+
+/// How much is checked of a page or a dialog. To find the colour behind each text takes axe-core
+/// seconds on a page with large maps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// The colours in the present theme.
+    Colours,
+    /// All rules in the present theme.
+    One,
+    /// All rules in the present theme, and the colours in the other.
+    Both,
+}
+
+/// What axe-core finds wrong inside an element.
+async fn inside(
+    browser: &Browser,
+    axe: &str,
+    (look, depth): (Look, Depth),
+    within: &str,
+) -> Vec<String> {
+    settle(browser).await;
+    let rules = match depth {
+        Depth::Colours => Rules::Colours,
+        Depth::One | Depth::Both => Rules::All,
+    };
+    let mut faults = violations(browser, axe, rules, within).await;
+    if depth != Depth::Both {
         return faults;
     }
-    // The page behind an open dialog is inert and was checked above. Whether both fit together
-    // (landmarks, ids) depends on neither width nor theme, so it is checked once.
-    let whole = look.width == 1280 && !look.dark;
+    let other = Look {
+        dark: !look.dark,
+        ..look
+    };
+    browser.look(other).await;
+    settle(browser).await;
+    let found = violations(browser, axe, Rules::Colours, within).await;
+    browser.look(look).await;
+    faults.extend(
+        found
+            .into_iter()
+            .map(|fault| format!("in the other theme: {fault}")),
+    );
+    faults
+}
+
+/// What axe-core finds on an open page as it is.
+pub(crate) async fn check_page(browser: &Browser, look: Look, depth: Depth) -> Vec<String> {
+    inside(browser, &source(), (look, depth), "html").await
+}
+
+/// What axe-core finds on an open page that has cells with each dialog open and with a cell that fills
+/// the screen; with `whole`, also whether page and dialogs fit together (landmarks, ids): the page
+/// behind an open dialog is inert.
+pub(crate) async fn check_dialogs(
+    browser: &Browser,
+    look: Look,
+    depth: Depth,
+    whole: bool,
+) -> Vec<String> {
+    let (axe, look) = (&source(), (look, depth));
+    let mut faults = Vec::new();
+    let tools = Locator::Css(".cell-tools");
+    if browser.client().find(tools).await.is_err() {
+        return faults;
+    }
     for &(name, opener, content) in DIALOGS {
         match opener {
             Opener::Entry(entry) => cell_tool(browser, "[data-cell]", entry).await,
@@ -116,7 +203,10 @@ pub(crate) async fn check_page(browser: &Browser, look: Look) -> Vec<String> {
         browser
             .wait_for(&format!("the dialog {name}"), &is_open)
             .await;
-        let found = violations(browser, axe, if whole { "html" } else { "dialog[open]" }).await;
+        let mut found = inside(browser, axe, look, "dialog[open]").await;
+        if whole {
+            found.extend(violations(browser, axe, Rules::AllButColours, "html").await);
+        }
         faults.extend(
             found
                 .into_iter()
@@ -131,14 +221,14 @@ pub(crate) async fn check_page(browser: &Browser, look: Look) -> Vec<String> {
             .await;
     }
     click(browser, Locator::Css(".cell-menu > summary")).await;
-    faults.extend(violations(browser, axe, ".cell-menu[open]").await);
+    faults.extend(inside(browser, axe, look, ".cell-menu[open]").await);
     click(browser, Locator::Css(".cell-menu > summary")).await;
     cell_tool(browser, "[data-cell]", "Full screen").await;
     browser
         .wait_for("the full screen", "return !!document.fullscreenElement")
         .await;
     faults.extend(
-        violations(browser, axe, ":fullscreen")
+        inside(browser, axe, look, ":fullscreen")
             .await
             .into_iter()
             .map(|fault| format!("full screen: {fault}")),

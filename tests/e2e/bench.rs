@@ -164,6 +164,44 @@ fn assert_measured(result: &Value, build: &str, threads: u64) {
     );
 }
 
+/// Asserts that the table of inner steps has a row for each type and no empty cell, and that the
+/// build with relaxed SIMD, and no other, uses it for one token.
+async fn assert_inner_steps(browser: &Browser, build: &str) {
+    let rows = browser
+        .script(
+            "return [...document.querySelectorAll('.bench-steps tbody tr')]
+                 .map(row => [...row.children].map(cell => cell.textContent.trim()))",
+            &[],
+        )
+        .await;
+    let rows: Vec<Vec<String>> = serde_json::from_value(rows).expect("rows of texts");
+    let types: Vec<&String> = rows.iter().filter_map(|row| row.first()).collect();
+    assert_eq!(types, ["Q8_0", "Q4_0", "Q4_1"], "{build}");
+    for row in &rows {
+        println!("{build}: {row:?}");
+        assert!(
+            row.len() == 3 && row.iter().all(|cell| !cell.is_empty()),
+            "{build}: {row:?}"
+        );
+        assert_eq!(
+            row[1].contains("relaxed"),
+            build.starts_with("relaxed"),
+            "{build}: {row:?}"
+        );
+    }
+    let caption = browser
+        .script(
+            "return document.querySelector('.bench-steps caption').textContent",
+            &[],
+        )
+        .await;
+    let words = format!("the engine {build} ");
+    assert!(
+        caption.as_str().is_some_and(|text| text.contains(&words)),
+        "{caption}"
+    );
+}
+
 #[test]
 fn every_build_measures_a_file_and_says_its_name() {
     let server =
@@ -202,6 +240,7 @@ fn every_build_measures_a_file_and_says_its_name() {
                 let runs = browser.script("return window.benchRuns.length", &[]).await;
                 assert_eq!(runs, json!(3));
             }
+            assert_inner_steps(browser, build).await;
         }
         let best = result_of(
             browser,

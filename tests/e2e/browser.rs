@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use browser_harness::{Chromium, Logs};
+use browser_harness::{Chromium, ChromiumError, Logs, WAITED_FOR};
 use fantoccini::Client;
 use serde_json::{Value, json};
 
@@ -45,15 +45,45 @@ impl Look {
 /// It ends when the test is over, also when it panicked.
 pub(crate) struct Browser(Chromium);
 
+/// What gives a browser a camera that shows a moving pattern, and allows it without asking.
+const CAMERA: [&str; 2] = [
+    "--use-fake-device-for-media-stream",
+    "--use-fake-ui-for-media-stream",
+];
+
 /// Runs a test in a browser of its own.
 pub(crate) fn with_browser(test: impl AsyncFnOnce(&Browser)) {
+    with_arguments(&[], test);
+}
+
+/// Runs a test in a browser of its own that has a camera.
+pub(crate) fn with_camera(test: impl AsyncFnOnce(&Browser)) {
+    with_arguments(&CAMERA, test);
+}
+
+/// Runs a test in a whole browser of its own: it has service workers and the layout that a reader's
+/// browser has, as not every headless one does.
+pub(crate) fn with_whole_browser(test: impl AsyncFnOnce(&Browser)) {
+    run(Chromium::start_whole(Logs::All), test);
+}
+
+fn with_arguments(more: &[&str], test: impl AsyncFnOnce(&Browser)) {
+    run(Chromium::start_with(Logs::All, more), test);
+}
+
+fn run(
+    start: impl Future<Output = Result<Chromium, ChromiumError>>,
+    test: impl AsyncFnOnce(&Browser),
+) {
+    // What a test computes natively is compared with what the tab computes.
+    assert!(engine::kernel::use_same_bits());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime");
     runtime.block_on(async {
-        let browser = Chromium::start(Logs::All).await;
-        test(&Browser(browser.expect("Chromium starts"))).await;
+        let browser = start.await.expect("Chromium starts");
+        test(&Browser(browser)).await;
     });
 }
 
@@ -108,26 +138,7 @@ impl Browser {
     pub(crate) async fn ready(&self) -> Result<(), String> {
         let deadline = Instant::now() + READY_WITHIN;
         loop {
-            let waiting = self
-                .script(
-                    "dispatchEvent(new Event('beforeprint'));
-                     if (!document.getElementById('laid-out')) {
-                        const style = document.createElement('style');
-                        style.id = 'laid-out';
-                        style.textContent = '.cell-body { content-visibility: visible !important; }';
-                        document.head.append(style);
-                     }
-                     const folded = [...document.querySelectorAll('details.more:not([open])')];
-                     folded.forEach(more => { more.open = true });
-                     return [...document.querySelectorAll('[data-cell]')]
-                        .filter(cell => cell.dataset.state !== 'ready')
-                        .map(cell => `${cell.id}: ${cell.dataset.state ?? 'not mounted'}`)
-                        .concat(document.querySelector('.tool .cell-waiting') ? ['the form: not mounted'] : [])
-                        .concat(folded.map(more => `${more.textContent}: just opened`))
-                        .concat(document.fonts.status === 'loaded' ? [] : ['the fonts: not loaded'])",
-                    &[],
-                )
-                .await;
+            let waiting = self.script(WAITED_FOR, &[]).await;
             let waiting = waiting.as_array().cloned().unwrap_or_default();
             if waiting.is_empty() {
                 return Ok(());
@@ -138,7 +149,7 @@ impl Browser {
             if failed || Instant::now() > deadline {
                 return Err(format!("cells not ready: {waiting:?}"));
             }
-            pause(50).await;
+            pause(100).await;
         }
     }
 

@@ -1,10 +1,8 @@
 //! What a reader does with a lesson's code: goes from Rust to PyTorch by mouse or keys, with scripts
 //! or without.
 
-use super::browser::{Browser, Look, with_browser};
+use super::browser::Browser;
 use super::reader::click;
-use super::site;
-use browser_harness::Habits;
 use fantoccini::Locator;
 use fantoccini::key::Key;
 use serde_json::{Value, json};
@@ -32,8 +30,9 @@ async fn wait_for_shown(browser: &Browser, shown: &str, page: &str) {
     browser.wait_for(&what, &condition).await;
 }
 
-/// Goes to PyTorch by the mouse, back by an arrow key, and there again.
-async fn switch(browser: &Browser, page: &str) {
+/// Goes to PyTorch by the mouse, back by an arrow key, and there again. `guess.rs` opens the lessons.
+pub(crate) async fn switch(browser: &Browser, page: &str) {
+    browser.wait_for("the page to be still", STILL).await;
     wait_for_shown(browser, "rust", page).await;
     click(browser, Locator::Css(".code-block .is-torch + label")).await;
     wait_for_shown(browser, "torch", page).await;
@@ -47,21 +46,6 @@ async fn switch(browser: &Browser, page: &str) {
         radio.send_keys(&key.to_string()).await.expect("a key");
         wait_for_shown(browser, shown, page).await;
     }
-}
-
-#[test]
-fn code_is_switched_by_mouse_and_keys() {
-    let server = site::serve(Habits::ROOT);
-    with_browser(async |browser| {
-        for look in [Look::DESK_LIGHT, Look::PHONE_DARK] {
-            browser.look(look).await;
-            for page in site::lessons() {
-                browser.open(&server.url(&page)).await;
-                browser.wait_for("the page to be still", STILL).await;
-                switch(browser, &page).await;
-            }
-        }
-    });
 }
 
 /// The computed `display` of an element, asked of the browser where the page runs no script.
@@ -109,30 +93,20 @@ async fn press(browser: &Browser, from: &str, key: &str, code: u8) {
     }
 }
 
-#[test]
-fn code_is_switched_without_scripts_and_whole_on_paper() {
-    let server = site::serve(Habits::ROOT);
-    with_browser(async |browser| {
-        browser.look(Look::DESK_LIGHT).await;
-        let off = json!({ "value": true });
-        browser
-            .devtools("Emulation.setScriptExecutionDisabled", off)
-            .await;
-        for page in site::lessons() {
-            browser.open(&server.url(&page)).await;
-            for domain in ["DOM.enable", "CSS.enable"] {
-                browser.devtools(domain, json!({})).await;
-            }
-            assert_eq!(shown(browser).await, [true, false], "{page}");
-            press(browser, ".code-block .is-rust", "ArrowRight", 39).await;
-            assert_eq!(shown(browser).await, [false, true], "{page}");
-            press(browser, ".code-block .is-torch", "ArrowLeft", 37).await;
-            assert_eq!(shown(browser).await, [true, false], "{page}");
-            for (media, expected) in [("print", [true, true]), ("", [true, false])] {
-                let media = json!({ "media": media });
-                browser.devtools("Emulation.setEmulatedMedia", media).await;
-                assert_eq!(shown(browser).await, expected, "{page}");
-            }
-        }
-    });
+/// Without scripts, the code of the open lesson is switched by keys, and paper shows all of it.
+/// `noscript.rs` opens the lessons.
+pub(crate) async fn assert_switched_and_printed(browser: &Browser, page: &str) {
+    for domain in ["DOM.enable", "CSS.enable"] {
+        browser.devtools(domain, json!({})).await;
+    }
+    assert_eq!(shown(browser).await, [true, false], "{page}");
+    press(browser, ".code-block .is-rust", "ArrowRight", 39).await;
+    assert_eq!(shown(browser).await, [false, true], "{page}");
+    press(browser, ".code-block .is-torch", "ArrowLeft", 37).await;
+    assert_eq!(shown(browser).await, [true, false], "{page}");
+    for (media, expected) in [("print", [true, true]), ("", [true, false])] {
+        let media = json!({ "media": media });
+        browser.devtools("Emulation.setEmulatedMedia", media).await;
+        assert_eq!(shown(browser).await, expected, "{page}");
+    }
 }

@@ -19,47 +19,57 @@ pub(crate) async fn block(browser: &Browser, patterns: &[&str]) {
     browser.devtools("Network.setBlockedURLs", blocked).await;
 }
 
+/// What of a page's code does not arrive, and the addresses of its files.
+const PARTS: [(&str, &str); 2] = [
+    ("the first file", "*transformer-notebook-*_bg.wasm"),
+    ("the chunks", "*/chunks-*/*.wasm"),
+];
+
+/// Every third page without one part of its code, by turns, and one without the other part as well:
+/// the same code says so for every cell.
 #[test]
 fn a_cell_whose_engine_does_not_arrive_says_so_and_tries_again() {
     let server = site::serve(Habits::ROOT);
-    for (part, patterns) in [
-        ("the first file", ["*transformer-notebook-*_bg.wasm"]),
-        ("the chunks", ["*/chunks-*/*.wasm"]),
-    ] {
-        with_browser(async |browser| {
-            browser.look(Look::PHONE_LIGHT).await;
-            for page in site::pages() {
-                block(browser, &patterns).await;
-                browser.open(&server.url(&page)).await;
-                browser
-                    .wait_for(
-                        &format!("every cell of /{page} to say that {part} is missing"),
-                        "const cells = [...document.querySelectorAll('[data-cell]')];
-                         return cells.length > 0 && cells.every(cell => cell.dataset.state === 'error'
-                             && cell.querySelector('.cell-error button')?.textContent === 'Retry')",
-                    )
-                    .await;
-                let prose = browser
-                    .script("return document.querySelectorAll('main p').length", &[])
-                    .await;
-                assert!(prose.as_u64() > Some(3), "/{page} has lost its prose");
-                block(browser, &[]).await;
-                browser
-                    .script("document.querySelector('.cell-error button').click()", &[])
-                    .await;
-                browser
-                    .wait_for(
-                        "the page to load anew",
-                        "return !document.querySelector('.cell-error')",
-                    )
-                    .await;
-                browser
-                    .ready()
-                    .await
-                    .unwrap_or_else(|error| panic!("/{page} after Retry: {error}"));
-            }
-        });
-    }
+    let pages = site::pages();
+    let mut visits: Vec<_> = pages
+        .iter()
+        .step_by(3)
+        .zip(PARTS.into_iter().cycle())
+        .collect();
+    visits.push((&pages[0], PARTS[1]));
+    with_browser(async |browser| {
+        browser.look(Look::PHONE_LIGHT).await;
+        for (page, (part, files)) in visits {
+            block(browser, &[files]).await;
+            browser.open(&server.url(page)).await;
+            browser
+                .wait_for(
+                    &format!("every cell of /{page} to say that {part} is missing"),
+                    "const cells = [...document.querySelectorAll('[data-cell]')];
+                     return cells.length > 0 && cells.every(cell => cell.dataset.state === 'error'
+                         && cell.querySelector('.cell-error button')?.textContent === 'Retry')",
+                )
+                .await;
+            let prose = browser
+                .script("return document.querySelectorAll('main p').length", &[])
+                .await;
+            assert!(prose.as_u64() > Some(3), "/{page} has lost its prose");
+            block(browser, &[]).await;
+            browser
+                .script("document.querySelector('.cell-error button').click()", &[])
+                .await;
+            browser
+                .wait_for(
+                    "the page to load anew",
+                    "return !document.querySelector('.cell-error')",
+                )
+                .await;
+            browser
+                .ready()
+                .await
+                .unwrap_or_else(|error| panic!("/{page} after Retry: {error}"));
+        }
+    });
 }
 
 #[test]

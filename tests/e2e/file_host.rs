@@ -19,7 +19,7 @@ pub(crate) struct Sent {
 }
 
 struct Shared {
-    files: Vec<(&'static str, Vec<u8>)>,
+    files: Mutex<Vec<(&'static str, Vec<u8>)>>,
     sent: Mutex<Vec<Sent>>,
     /// After so many bytes of a body the next answer breaks off.
     cut: Mutex<Option<usize>>,
@@ -35,12 +35,12 @@ pub(crate) struct FileHost {
 
 impl FileHost {
     /// Serves files by their paths on a free port of 127.0.0.1. `/huge.gguf` is said to have five
-    /// gigabytes and never comes.
+    /// gigabytes and never comes, and a question about `/silent.gguf` is never answered.
     pub(crate) fn start(files: Vec<(&'static str, Vec<u8>)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("the port's number");
         let shared = Arc::new(Shared {
-            files,
+            files: Mutex::new(files),
             sent: Mutex::default(),
             cut: Mutex::default(),
             stopping: AtomicBool::new(false),
@@ -71,6 +71,13 @@ impl FileHost {
     /// Breaks the next answer off after so many bytes.
     pub(crate) fn cut_next(&self, bytes: usize) {
         *self.shared.cut.lock().expect("no reader panicked") = Some(bytes);
+    }
+
+    /// Replaces a file; its date stays.
+    pub(crate) fn replace(&self, path: &str, bytes: Vec<u8>) {
+        let mut files = self.shared.files.lock().expect("no reader panicked");
+        let found = files.iter_mut().find(|(name, _)| *name == path);
+        found.expect("the file is there").1 = bytes;
     }
 
     /// What was sent since the last call.
@@ -113,7 +120,17 @@ impl Shared {
                 "HTTP/1.1 200 OK\r\n{every}Content-Length: 5000000000\r\n\r\nGGUF"
             );
         }
-        let Some((_, file)) = self.files.iter().find(|(name, _)| *name == path) else {
+        if path == "/silent.gguf" && method == "HEAD" {
+            // Longer than a test waits.
+            std::thread::sleep(Duration::from_secs(60));
+            return Ok(());
+        }
+        let file = {
+            let files = self.files.lock().expect("no reader panicked");
+            let found = files.iter().find(|(name, _)| *name == path);
+            found.map(|(_, bytes)| bytes.clone())
+        };
+        let Some(file) = file else {
             return write!(
                 stream,
                 "HTTP/1.1 404 Not Found\r\n{every}Content-Length: 0\r\n\r\n"

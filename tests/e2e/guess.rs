@@ -3,7 +3,7 @@
 
 use super::browser::{Browser, Look, with_browser};
 use super::reader::click;
-use super::site;
+use super::{code, site};
 use browser_harness::Habits;
 use fantoccini::Locator;
 use fantoccini::key::Key;
@@ -22,21 +22,30 @@ async fn wait_for_shown(browser: &Browser, is_shown: bool, labels: usize, page: 
     browser.wait_for(&what, &condition).await;
 }
 
+/// Opens a lesson; fonts and views are there, so nothing moves under the mouse.
+async fn open_still(browser: &Browser, url: &str) {
+    browser.open(url).await;
+    let settled = "return 'live' in document.documentElement.dataset
+        && document.fonts.status === 'loaded'";
+    browser.wait_for("the page to be live", settled).await;
+}
+
+/// On one visit to each lesson: the answer to its guess, and its code in both languages.
 #[test]
-fn an_answer_is_shown_after_a_choice_by_mouse_or_keys() {
+fn guess_and_code_are_used_by_mouse_and_keys() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
-        for look in [Look::DESK_LIGHT, Look::PHONE_DARK] {
+        let lessons = site::lessons();
+        // The choice is kept by the same code in every lesson: two of them are opened again.
+        let again = &lessons[..2];
+        for (look, lessons) in [(Look::DESK_LIGHT, &lessons[..]), (Look::PHONE_DARK, again)] {
             browser.look(look).await;
-            for page in site::lessons() {
-                browser.open(&server.url(&page)).await;
-                // Fonts and views are there, so nothing moves under the mouse.
-                let settled = "return 'live' in document.documentElement.dataset
-                    && document.fonts.status === 'loaded'";
-                browser.wait_for("the page to be live", settled).await;
-                wait_for_shown(browser, false, 0, &page).await;
+            for page in lessons {
+                let url = server.url(page);
+                open_still(browser, &url).await;
+                wait_for_shown(browser, false, 0, page).await;
                 click(browser, Locator::Css(".guess label")).await;
-                wait_for_shown(browser, true, 1, &page).await;
+                wait_for_shown(browser, true, 1, page).await;
                 // Another choice, by an arrow key.
                 let first = browser.client().find(Locator::Css(".guess input"));
                 let first = first.await.expect("a choice");
@@ -46,18 +55,20 @@ fn an_answer_is_shown_after_a_choice_by_mouse_or_keys() {
                     .expect("a key");
                 let second = "return document.querySelectorAll('.guess input')[1].checked";
                 browser.wait_for("the second choice", second).await;
-                wait_for_shown(browser, true, 1, &page).await;
+                wait_for_shown(browser, true, 1, page).await;
+                code::switch(browser, page).await;
+                if !again.contains(page) {
+                    continue;
+                }
                 // The choice is there again on the next visit, unless nothing is stored.
-                browser.open(&server.url(&page)).await;
-                browser.wait_for("the page to be live", settled).await;
+                open_still(browser, &url).await;
                 browser.wait_for("the choice that was made", second).await;
-                wait_for_shown(browser, true, 1, &page).await;
+                wait_for_shown(browser, true, 1, page).await;
                 let forget =
                     "localStorage.removeItem('guesses ' + document.documentElement.dataset.root)";
                 browser.script(forget, &[]).await;
-                browser.open(&server.url(&page)).await;
-                browser.wait_for("the page to be live", settled).await;
-                wait_for_shown(browser, false, 0, &page).await;
+                open_still(browser, &url).await;
+                wait_for_shown(browser, false, 0, page).await;
             }
         }
     });

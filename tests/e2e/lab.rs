@@ -173,6 +173,14 @@ fn a_model_from_disk_tells_the_known_story_and_shows_what_it_attends_to() {
         assert!(story.len() > 100 && expected.starts_with(&story), "{story}");
         let speed = text(browser, ".lab-speed").await;
         assert!(speed.contains("New: 60 tokens"), "{speed}");
+        // Five layers, four heads of keys and of values, eight wide; the last token is not read.
+        assert!(speed.contains("keys and values take 76.8 kB"), "{speed}");
+        set(browser, json!({ "cache": "16" })).await;
+        write(browser).await;
+        let speed = text(browser, ".lab-speed").await;
+        assert!(speed.contains("keys and values take 38.4 kB"), "{speed}");
+        let again = text(browser, ".lab-output .written").await;
+        assert!(again.len() > 100 && expected.starts_with(&again), "{again}");
 
         // Without a temperature the most likely token was taken.
         click(browser, Locator::Css(".lab-tokens li:nth-child(5) button")).await;
@@ -255,7 +263,7 @@ fn once_a_model_stands_the_keyboard_is_enough() {
             .await;
         tab_to(browser, "it.name === 'prompt'", 40).await;
         press(browser, "Once upon a time").await;
-        tab_to(browser, "it.name === 'new'", 10).await;
+        tab_to(browser, "it.name === 'cache'", 10).await;
         press(browser, TAB).await;
         press(browser, ENTER).await;
         browser

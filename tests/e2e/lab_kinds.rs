@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::axe::violations_of_page;
 use super::browser::{Browser, Look, with_browser};
-use super::lab::{choose, choose_in, set, shared, sideways, start, text, wait_open};
+use super::lab::{choose, choose_in, made, set, shared, sideways, start, text, wait_open};
 use super::reader::click;
 use super::site;
 use browser_harness::Habits;
@@ -96,6 +96,55 @@ fn two_sentences_have_the_stored_similarity() {
             .wait_for("the next similarity", "return !!document.querySelector('.lab-similarity .num') && !document.querySelector('.lab .cell-error')")
             .await;
         look_over(browser, "sentences").await;
+    });
+}
+
+/// A safetensors file with this header and four bytes of numbers.
+fn safetensors(header: &Value) -> Vec<u8> {
+    let header = header.to_string().into_bytes();
+    let length = (header.len() as u64).to_le_bytes();
+    [&length[..], &header, &[0; 4]].concat()
+}
+
+#[test]
+fn of_a_name_of_any_length_and_direction_a_part_is_shown() {
+    let long = format!("\u{202e}{}", "x".repeat(20_000));
+    let tensor = json!({ "dtype": "F32", "shape": [1], "data_offsets": [0, 4] });
+    let config = json!({ "model_type": long }).to_string();
+    let config = json!({ "__metadata__": { "config": config }, "one": tensor });
+    let unknown = json!({ "dtype": "F99", "shape": [1], "data_offsets": [0, 4] });
+    let tensor = json!({ (long.as_str()): unknown });
+    let odd = [
+        (
+            made("odd-config.safetensors", &safetensors(&config)),
+            "expected a model_type",
+        ),
+        (
+            made("odd-tensor.safetensors", &safetensors(&tensor)),
+            "expected a known dtype",
+        ),
+        (
+            made(&format!("{}.gguf", "y".repeat(200)), b"Dear diary"),
+            "is no model",
+        ),
+    ];
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        start(browser, &server, Look::PHONE_LIGHT).await;
+        for (file, words) in &odd {
+            choose(browser, &[file]).await;
+            let is_told = format!(
+                "return !!document.querySelector('.lab .cell-error')?.textContent.includes('{words}')"
+            );
+            browser.wait_for(words, &is_told).await;
+            let why = text(browser, ".lab .cell-error").await;
+            assert!(why.chars().count() < 1000, "{why}");
+            assert!(why.contains('\u{2026}'), "{why}");
+            assert!(!why.contains('\u{202e}'), "{why}");
+            assert_eq!(sideways(browser).await, json!(0), "{why}");
+            let height = "return document.querySelector('.lab .cell-error').offsetHeight > 0";
+            assert_eq!(browser.script(height, &[]).await, json!(true), "{why}");
+        }
     });
 }
 

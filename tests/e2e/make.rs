@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use cells::format::{self, Format};
 use fantoccini::Locator;
@@ -11,19 +12,31 @@ use pages::{Cells, Content};
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, with_browser};
-use super::provenance::{computed, placed};
+use super::provenance::{own, placed};
 use super::reader::click;
 use super::site;
 use browser_harness::Habits;
 
-/// The lessons as the build compiles them.
-fn lessons() -> Vec<Lesson> {
-    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let catalog = Cells {
-        public: project.join("public"),
-    };
-    let content = Content::load(project, &catalog, false);
-    content.unwrap_or_else(|error| panic!("{error}")).lessons
+/// The lessons as the build compiles them, once for all tests: it computes every number that they
+/// quote.
+fn lessons() -> &'static [Lesson] {
+    static LESSONS: OnceLock<Vec<Lesson>> = OnceLock::new();
+    LESSONS.get_or_init(|| {
+        let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let catalog = Cells {
+            public: project.join("public"),
+        };
+        let content = Content::load(project, &catalog, false);
+        content.unwrap_or_else(|error| panic!("{error}")).lessons
+    })
+}
+
+/// The lesson of a page.
+fn lesson(page: &str) -> &'static Lesson {
+    let found = lessons()
+        .iter()
+        .find(|lesson| page == format!("lesson/{}/", lesson.slug));
+    found.unwrap_or_else(|| panic!("{page} is no lesson"))
 }
 
 /// The exercise of a lesson that is solved in a cell.
@@ -88,27 +101,34 @@ fn a_goal_is_reached_by_the_keys_and_reset_and_undo_follow() {
     });
 }
 
-/// In each lesson: not done at first, with the values that the engine gives natively; done on the
-/// inputs of the solution, which the page does not hold.
+/// The goal of the open lesson is not reached at first, and shows the values that the engine gives
+/// natively. `visit.rs` opens the lessons.
+pub(crate) async fn assert_open_at_first(browser: &Browser, page: &str) {
+    let (exercise, make) = goal(lesson(page));
+    wait_for_done(browser, &exercise.id, false).await;
+    let all = placed(browser).await;
+    let cell = all.iter().find(|cell| cell.id == make.id);
+    let cell = cell.unwrap_or_else(|| panic!("{page}: no cell {}", make.id));
+    let now = own(cell).expect("the lesson's own inputs");
+    assert_shown(browser, exercise, make, &now).await;
+}
+
+/// In each lesson: done on the inputs of the solution, which the page does not hold.
 #[test]
-fn every_goal_is_open_at_first_and_reached_by_its_solution() {
+fn every_goal_is_reached_by_its_solution() {
     let server = site::serve(Habits::ROOT);
     with_browser(async |browser| {
         browser.look(Look::PHONE_DARK).await;
         for lesson in lessons() {
-            let (exercise, make) = goal(&lesson);
+            let (exercise, make) = goal(lesson);
             let page = format!("lesson/{}/", lesson.slug);
             let (_, html) = server.get(&page).expect("an answer");
             assert!(!html.contains("\"solution\""), "{page}");
-            let url = server.url(&page);
-            browser.open_ready(&url).await.expect("the lesson works");
-            wait_for_done(browser, &exercise.id, false).await;
+            let here = format!("{page}#exercise-{}", exercise.id);
+            browser.open(&server.url(&here)).await;
             let all = placed(browser).await;
             let cell = all.iter().find(|cell| cell.id == make.id);
             let cell = cell.unwrap_or_else(|| panic!("{page}: no cell {}", make.id));
-            let now = computed(cell.spec, &cell.inputs).expect("the lesson's own inputs");
-            assert_shown(browser, exercise, make, &now).await;
-
             let given = cell.spec.inputs_from(&make.solution, &BTreeMap::new());
             let given = given.expect("the inputs of the solution");
             let is_edited = |name: &&String| make.solution.get(*name) != exercise.props.get(*name);
@@ -117,8 +137,9 @@ fn every_goal_is_open_at_first_and_reached_by_its_solution() {
                 .map(|name| (cell.keys[name].clone(), given.0[name].to_json()))
                 .collect();
             let state = cells::state::encode(&values).expect("it fits into a link");
-            let solved = server.url(&format!("{page}#exercise-{}?s={state}", exercise.id));
-            browser.open_ready(&solved).await.expect("the link works");
+            browser
+                .open(&server.url(&format!("{here}?s={state}")))
+                .await;
             wait_for_done(browser, &exercise.id, true).await;
         }
     });
@@ -148,29 +169,18 @@ async fn assert_shown(
     }
 }
 
-#[test]
-fn the_link_leads_to_the_cell_and_the_hint_opens_without_scripts() {
-    let server = site::serve(Habits::ROOT);
-    with_browser(async |browser| {
-        let off = json!({ "value": true });
-        browser
-            .devtools("Emulation.setScriptExecutionDisabled", off)
-            .await;
-        browser.look(Look::PHONE_LIGHT).await;
-        for lesson in lessons() {
-            let (exercise, make) = goal(&lesson);
-            let page = server.url(&format!("lesson/{}/", lesson.slug));
-            browser.open(&page).await;
-            let section = format!("#exercise-{}", exercise.id);
-            let hint = format!("{section} .hint");
-            click(browser, Locator::Css(&format!("{hint} > summary"))).await;
-            let hint = browser.client().find(Locator::Css(&hint)).await;
-            let open = hint.expect("a hint").attr("open").await.expect("an answer");
-            assert!(open.is_some(), "{}", exercise.id);
-            let link = format!("{section} a[href='#{}']", make.id);
-            click(browser, Locator::Css(&link)).await;
-            let address = browser.client().current_url().await.expect("an address");
-            assert_eq!(address.fragment(), Some(make.id.as_str()));
-        }
-    });
+/// Without scripts, the hint of the open lesson's goal opens, and its link leads to the cell.
+/// `noscript.rs` opens the lessons.
+pub(crate) async fn assert_hint_and_link(browser: &Browser, page: &str) {
+    let (exercise, make) = goal(lesson(page));
+    let section = format!("#exercise-{}", exercise.id);
+    let hint = format!("{section} .hint");
+    click(browser, Locator::Css(&format!("{hint} > summary"))).await;
+    let hint = browser.client().find(Locator::Css(&hint)).await;
+    let open = hint.expect("a hint").attr("open").await.expect("an answer");
+    assert!(open.is_some(), "{}", exercise.id);
+    let link = format!("{section} a[href='#{}']", make.id);
+    click(browser, Locator::Css(&link)).await;
+    let address = browser.client().current_url().await.expect("an address");
+    assert_eq!(address.fragment(), Some(make.id.as_str()));
 }

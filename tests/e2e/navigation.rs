@@ -234,39 +234,25 @@ fn a_new_lesson_takes_the_focus_so_that_a_screen_reader_follows() {
     });
 }
 
-#[test]
-fn adopting_the_served_page_keeps_its_prose_nodes() {
-    let server = site::serve(Habits::ROOT);
-    with_browser(async |browser| {
-        browser.look(Look::DESK_LIGHT).await;
-        for page in site::lessons() {
-            // The first paragraph as the parser made it is marked before any module script can run.
-            let script = "new MutationObserver(() => {
-                    const first = document.querySelector('main p');
-                    if (first && !window.firstParagraph) window.firstParagraph = first;
-                }).observe(document, { childList: true, subtree: true })";
-            let added = browser
-                .devtools(
-                    "Page.addScriptToEvaluateOnNewDocument",
-                    json!({ "source": script }),
-                )
-                .await;
-            browser
-                .open_ready(&server.url(&page))
-                .await
-                .unwrap_or_else(|error| panic!("{page}: {error}"));
-            let kept = browser
-                .script(
-                    "return document.querySelector('main p') === window.firstParagraph",
-                    &[],
-                )
-                .await;
-            assert_eq!(kept, json!(true), "{page}: its prose was replaced");
-            browser
-                .devtools("Page.removeScriptToEvaluateOnNewDocument", added)
-                .await;
-        }
-    });
+/// Has the pages that are opened from now on mark their first paragraph as the parser made it, before
+/// any module script can run.
+pub(crate) async fn mark_first_paragraphs(browser: &Browser) {
+    let script = "new MutationObserver(() => {
+            const first = document.querySelector('main p');
+            if (first && !window.firstParagraph) window.firstParagraph = first;
+        }).observe(document, { childList: true, subtree: true })";
+    let added = json!({ "source": script });
+    browser
+        .devtools("Page.addScriptToEvaluateOnNewDocument", added)
+        .await;
+}
+
+/// Whether the prose of the open page was replaced, against the mark of its first paragraph: a page
+/// that comes to life keeps its nodes.
+pub(crate) async fn prose_was_replaced(browser: &Browser) -> Option<String> {
+    let kept = "return document.querySelector('main p') === window.firstParagraph";
+    let kept = browser.script(kept, &[]).await;
+    (kept != json!(true)).then(|| "its prose was replaced".to_owned())
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::browser::{Look, with_browser};
-use super::site;
+use super::browser::{Browser, Look, with_browser};
+use super::{code, make, site};
 use browser_harness::Habits;
 
 #[test]
@@ -45,9 +45,20 @@ fn cells_that_wait_are_served_with_a_figure() {
     }
 }
 
+/// What is wrong with the width of the open page.
+async fn too_wide(browser: &Browser, look: Look) -> Option<String> {
+    let metrics = browser.devtools("Page.getLayoutMetrics", json!({})).await;
+    let width = metrics["cssContentSize"]["width"].as_f64();
+    let width = width.expect("a width");
+    (width > f64::from(look.width)).then(|| format!("{width} px wide at {look:?}"))
+}
+
+/// On one visit to each page: it fits at both ends of the widths, its code is switched and printed, the
+/// hint of its goal opens and its link leads to the cell, and nothing complains.
 #[test]
 fn pages_read_well_without_scripts() {
     let server = site::serve(Habits::ROOT);
+    let lessons = site::lessons();
     with_browser(async |browser| {
         browser
             .devtools(
@@ -55,25 +66,25 @@ fn pages_read_well_without_scripts() {
                 json!({ "value": true }),
             )
             .await;
-        for look in [Look::DESK_LIGHT, Look::PHONE_DARK] {
-            browser.look(look).await;
-            for page in site::all_pages() {
-                browser.open(&server.url(&page)).await;
-                let metrics = browser.devtools("Page.getLayoutMetrics", json!({})).await;
-                let width = metrics["cssContentSize"]["width"]
-                    .as_f64()
-                    .expect("a width");
-                assert!(
-                    width <= f64::from(look.width),
-                    "{page} is {width} px wide at {look:?}"
-                );
+        for page in site::all_pages() {
+            for look in [Look::DESK_LIGHT, Look::PHONE_DARK] {
+                browser.look(look).await;
+                if look.width == Look::DESK_LIGHT.width {
+                    browser.open(&server.url(&page)).await;
+                }
+                let found = too_wide(browser, look).await;
+                assert!(found.is_none(), "{page} is {found:?}");
                 let name = page.trim_end_matches('/').replace('/', "-");
                 browser
                     .picture(&format!("noscript-{}-{name}", look.width))
                     .await;
-                let complaints = browser.complaints(&server.origin()).await;
-                assert!(complaints.is_empty(), "{page}: {complaints:?}");
             }
+            if lessons.contains(&page) {
+                code::assert_switched_and_printed(browser, &page).await;
+                make::assert_hint_and_link(browser, &page).await;
+            }
+            let complaints = browser.complaints(&server.origin()).await;
+            assert!(complaints.is_empty(), "{page}: {complaints:?}");
         }
     });
 }

@@ -181,3 +181,59 @@ fn another_model_of_the_patch_embedding_leaves_its_fold_open() {
         browser.wait_for("the fold to be open again", is_open).await;
     });
 }
+
+/// The pixels of a patch fly into one row, at once for a reader who wants less motion; and shuffled
+/// patches are as many tokens of as many numbers, in another picture.
+#[test]
+fn pixels_fly_into_a_row_and_patches_are_shuffled() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        browser
+            .open_ready(&server.url("lesson/patches/"))
+            .await
+            .expect("the lesson works");
+        let share =
+            "Number(document.querySelector('#patch-cutter .patch-flight canvas').dataset.share)";
+        let unfold =
+            "[...document.querySelectorAll('#patch-cutter details.more')].at(-1).open = true";
+        browser.script(unfold, &[]).await;
+        browser
+            .wait_for(
+                "the squares",
+                "return document.querySelector('#patch-cutter .patch-flight canvas')?.height > 0",
+            )
+            .await;
+        click(browser, Locator::Css("#patch-cutter [data-flight]")).await;
+        browser
+            .wait_for("pixels on their way", &format!("return {share} > 0"))
+            .await;
+        browser
+            .wait_for("the row", &format!("return {share} === 1"))
+            .await;
+        // The row is at the bottom of the canvas, from its left end to its right one.
+        let drawn = "const canvas = document.querySelector('#patch-cutter .patch-flight canvas');
+            const pen = canvas.getContext('2d');
+            const at = (x, y) => pen.getImageData(x * (canvas.width - 1), y * (canvas.height - 1), 1, 1).data[3];
+            return [at(0, 0.95), at(0.5, 0.95), at(1, 0.95), at(0.1, 0.3)]";
+        let drawn = browser.script(drawn, &[]).await;
+        assert_eq!(drawn, json!([255, 255, 255, 0]));
+
+        let said = "const cell = document.querySelector('#patch-cutter');
+            return [cell.querySelector('.readout').textContent, cell.querySelector('.patch-grid canvas').toDataURL()]";
+        let before = browser.script(said, &[]).await;
+        let shuffle = Locator::XPath(
+            "//*[@id='patch-cutter']//label[contains(., 'The same patches, shuffled')]",
+        );
+        click(browser, shuffle).await;
+        browser
+            .wait_for(
+                "where the patch was",
+                "return document.querySelector('#patch-cutter').textContent.includes('this one was number')",
+            )
+            .await;
+        let after = browser.script(said, &[]).await;
+        assert_eq!(before[0], after[0], "as many tokens and numbers");
+        assert_ne!(before[1], after[1], "another picture");
+    });
+}

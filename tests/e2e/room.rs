@@ -1,7 +1,7 @@
 //! Maps and cells fit their room: no map is cut in its default state, no cell keeps height that it
 //! does not need.
 
-use super::browser::{Look, with_browser};
+use super::browser::{Browser, Look, with_browser};
 use super::site;
 use browser_harness::Habits;
 
@@ -35,29 +35,20 @@ fn no_map_of_the_home_page_and_of_self_attention_is_cut() {
     });
 }
 
-#[test]
-fn cells_give_back_the_height_that_the_page_reserved() {
-    let server = site::serve(Habits::ROOT);
-    with_browser(async |browser| {
-        browser.look(Look::DESK_LIGHT).await;
-        for page in site::lessons() {
-            browser
-                .open_ready(&server.url(&page))
-                .await
-                .expect("the lesson works");
-            browser
-                .script(
-                    "window.scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })",
-                    &[],
-                )
-                .await;
-            browser
-                .wait_for(
-                    "every cell to give back its height",
-                    "return [...document.querySelectorAll('[data-cell] > .cell-body')]
-                        .every(body => body.style.minHeight === '0px')",
-                )
-                .await;
-        }
-    });
+/// Scrolls to the end of the open page and waits until every cell has given back the height that the
+/// page reserved for it.
+pub(crate) async fn wait_for_heights_given_back(browser: &Browser) {
+    browser
+        .script(
+            "window.scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })",
+            &[],
+        )
+        .await;
+    browser
+        .wait_for(
+            "every cell to give back its height",
+            "return [...document.querySelectorAll('[data-cell] > .cell-body')]
+                .every(body => body.style.minHeight === '0px')",
+        )
+        .await;
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::browser::{Browser, Look, pause, with_browser};
 use super::reader::click;
 use super::site;
-use browser_harness::Habits;
+use browser_harness::{FOLD_AGAIN, Habits};
 
 /// What the first cell reads.
 const ANSWER: &str =
@@ -15,6 +15,20 @@ const ANSWER: &str =
 
 /// How many strokes are on the pad of the first cell.
 const STROKES: &str = "(document.querySelector('#draw-a-digit .pad-ink')?.getAttribute('d') ?? '').split('M').length - 1";
+
+/// The numbers beside the large map of attention.
+const WEIGHTS: &str = "[...document.querySelectorAll('#patch-attention .readout .num')].map(n => n.textContent).join()";
+
+/// The pixels of the last map of the four equations, once they have colours.
+const LAST_MAP: &str = "(() => {
+    const canvas = document.querySelector('#four-equations .is-vector canvas');
+    if (!canvas?.width || !canvas.height) return '';
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(data.buffer)).size > 3 ? canvas.toDataURL() : '';
+})()";
+
+/// The upper end of the scale of the large map of attention.
+const TOP: &str = "[...document.querySelectorAll('#patch-attention .ramp .legend [data-label]')].at(-1)?.textContent.trim()";
 
 async fn open(browser: &Browser, address: &str) {
     browser.open_ready(address).await.expect("the lesson works");
@@ -31,6 +45,32 @@ async fn press(browser: &Browser, button: &str) {
     click(browser, Locator::XPath(&place)).await;
 }
 
+/// Brings a cell into view.
+async fn scroll_to(browser: &Browser, cell: &str) {
+    let script = format!(
+        "document.querySelector('#{cell}').scrollIntoView({{ block: 'center', behavior: 'instant' }})"
+    );
+    browser.script(&script, &[]).await;
+}
+
+/// The first cell shows the moments of a drawing of two strokes that is read as a 7: a chart with a line
+/// where the second stroke begins, and in the fold a sketch for each change, the last of a 7.
+async fn assert_its_moments(browser: &Browser) {
+    let chart = "const chart = document.querySelector('#draw-a-digit .chart-drawing svg');
+        return chart !== null && chart.textContent.includes('stroke 2')";
+    browser
+        .wait_for("the second stroke in the chart", chart)
+        .await;
+    browser.script(FOLD_AGAIN, &[]).await;
+    let fold = "//section[@id='draw-a-digit']//details/summary[.='Where it changed its mind']";
+    click(browser, Locator::XPath(fold)).await;
+    let sketches = "const all = [...document.querySelectorAll('#draw-a-digit details[open] .sketches > li')];
+        const drawn = all.every(one => one.querySelector('.sketch path').getAttribute('d').startsWith('M'));
+        const last = from => all.at(-1)?.querySelector(`[data-from^=\"change.${from}[\"]`)?.textContent;
+        return drawn && last('to') === '7' && last('stroke') === '2'";
+    browser.wait_for("a sketch of each change", sketches).await;
+}
+
 /// With the mouse: the pad is cleared, a straight line is drawn and read as a 1 while the button is
 /// still down; a bar makes it a 7, and taking the bar back a 1 again. The cells below follow.
 #[test]
@@ -39,6 +79,15 @@ fn a_digit_is_drawn_with_the_mouse() {
     with_browser(async |browser| {
         browser.look(Look::DESK_LIGHT).await;
         open(browser, &server.url("lesson/vit/")).await;
+        let mut of_the_four = Vec::new();
+        for (cell, shown) in [("patch-attention", WEIGHTS), ("four-equations", LAST_MAP)] {
+            scroll_to(browser, cell).await;
+            browser
+                .wait_for(cell, &format!("return ({shown}).length > 5"))
+                .await;
+            let of_the_cell = browser.script(&format!("return {shown}"), &[]).await;
+            of_the_four.push((cell, shown, of_the_cell));
+        }
         press(browser, "normalize-space()='Clear'").await;
         browser
             .wait_for(
@@ -91,6 +140,15 @@ fn a_digit_is_drawn_with_the_mouse() {
             );
             browser.wait_for(&format!("a 7 in {cell}"), &script).await;
         }
+        for (cell, shown, before) in of_the_four {
+            scroll_to(browser, cell).await;
+            let is_other =
+                format!("const now = {shown}; return now.length > 5 && now !== {before}");
+            browser
+                .wait_for(&format!("{cell} of the 7"), &is_other)
+                .await;
+        }
+        assert_its_moments(browser).await;
         press(browser, "normalize-space()='Undo stroke'").await;
         browser
             .wait_for(
@@ -176,6 +234,12 @@ fn a_patch_is_asked_where_it_looks() {
             )
             .await;
         let before = browser.script(&format!("return {shown}"), &[]).await;
+        let top_is = async |top: &str| {
+            let what = format!("a scale that ends at {top}");
+            let is_so = format!("return ({TOP}) === '{top}'");
+            browser.wait_for(&what, &is_so).await;
+        };
+        top_is("1.0").await;
         // The middle patch of 49.
         click(browser, Locator::Css("#patch-attention .patch-grid canvas")).await;
         browser
@@ -194,6 +258,13 @@ fn a_patch_is_asked_where_it_looks() {
         browser
             .wait_for("another head", &format!("return ({shown}) !== {at_patch}"))
             .await;
+        // All heads have one scale, rollout has another.
+        top_is("1.0").await;
+        for (shown, top) in [("rollout", "0.1"), ("one head", "1.0")] {
+            let segment = format!("#patch-attention .segment:has(input[value='{shown}'])");
+            click(browser, Locator::Css(&segment)).await;
+            top_is(top).await;
+        }
         click(
             browser,
             Locator::XPath(

@@ -1,5 +1,6 @@
 //! `cargo xtask build`: the deployable static site.
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use crate::failure::Failure;
@@ -75,7 +76,9 @@ pub(crate) fn build(base: &str) -> Result<(), Failure> {
     run(for_size(&mut tools::trunk())
         .args(["--config", "Trunk.release.toml", "build", "--release"])
         .args(["--public-url", base]))?;
-    run(program("pages")?
+    let pages = compiled("pages")?;
+    run(process::command(&pages)
+        .env("PRERENDER", compiled("prerender")?)
         .args(["--release", "--public-url", base, "--out"])
         .arg(project::dist()))?;
     for path in project::files_under(&project::dist())? {
@@ -84,11 +87,13 @@ pub(crate) fn build(base: &str) -> Result<(), Failure> {
         }
     }
     say("ordering the functions of each wasm file so that like ones are neighbours");
-    run(program("pages")?.arg("--order").arg(project::dist()))?;
+    run(process::command(&pages).arg("--order").arg(project::dist()))?;
     say(
         "writing the offline file list again: it holds a hash of each file, and the wasm has changed",
     );
-    run(program("pages")?.arg("--relist").arg(project::dist()))
+    run(process::command(&pages)
+        .arg("--relist")
+        .arg(project::dist()))
 }
 
 /// Has a command compile the site by the nightly compiler, where there is one: it can build the
@@ -110,17 +115,17 @@ fn for_size(command: &mut Command) -> &mut Command {
 /// # Errors
 /// When it cannot be compiled.
 pub(crate) fn sizes() -> Result<Command, Failure> {
-    let mut sizes = program("sizes")?;
+    let mut sizes = process::command(compiled("sizes")?);
     sizes.arg(project::dist());
     Ok(sizes)
 }
 
-/// A program of this workspace, compiled. Naming the whole workspace gives its packages the features
-/// that they have in the tests, so nothing is compiled twice.
-fn program(name: &str) -> Result<Command, Failure> {
+/// The path of a program of this workspace, compiled. Naming the whole workspace gives its packages
+/// the features that they have in the tests, so nothing is compiled twice.
+fn compiled(name: &str) -> Result<PathBuf, Failure> {
     run(cargo().args(["build", "--quiet", "--workspace", "--bin", name]))?;
     let file = format!("debug/{name}{}", std::env::consts::EXE_SUFFIX);
-    Ok(process::command(project::target().join(file)))
+    Ok(project::target().join(file))
 }
 
 /// Makes a wasm file small, in place.

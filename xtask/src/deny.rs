@@ -3,8 +3,7 @@
 use std::process::Command;
 
 use crate::failure::Failure;
-use crate::process::{command, find_program, say};
-use crate::tools;
+use crate::process::{cargo, command, find_program, run, say};
 
 /// The version that `deny.toml` is written for.
 const VERSION: &str = "0.20.2";
@@ -20,11 +19,25 @@ pub(crate) fn ensure() -> Result<(), Failure> {
     say(format_args!(
         "installing cargo-deny {VERSION}: it checks the licences of all crates (this takes some minutes once)"
     ));
-    if tools::ready_made("cargo-deny", "cargo-deny", VERSION) {
-        return Ok(());
+    if find_program("cargo-binstall").is_some() {
+        let prebuilt = [
+            "binstall",
+            "--no-confirm",
+            "cargo-deny",
+            "--version",
+            VERSION,
+        ];
+        if run(cargo().args(prebuilt)).is_ok() {
+            return Ok(());
+        }
     }
-    // It runs for a second.
-    tools::compile("cargo-deny", VERSION, "0", true)
+    // Compiled quickly: it runs for a second.
+    run(cargo()
+        .args(["install", "cargo-deny", "--locked", "--version", VERSION])
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+        .env_remove("RUSTFLAGS"))
 }
 
 /// A `cargo deny` command.

@@ -3,6 +3,7 @@
 
 mod bench;
 mod build;
+mod class_names;
 mod deny;
 mod failure;
 mod fmt;

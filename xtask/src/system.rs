@@ -208,6 +208,73 @@ pub(crate) fn driver() -> Option<PathBuf> {
         .or_else(|| find_program("chromedriver"))
 }
 
+/// Chromium without its windows, which spends a third less time on the same page. Debian has it in a
+/// package of its own.
+const HEADLESS_SHELL: &str = "chromium-headless-shell";
+
+/// Its program. The one on the path is a script that starts it and waits: chromedriver would end the
+/// script alone.
+fn headless_shell() -> Option<PathBuf> {
+    let path = PathBuf::from("/usr/lib/chromium").join(HEADLESS_SHELL);
+    path.is_file().then_some(path)
+}
+
+/// Installs [`HEADLESS_SHELL`] where that can be done without asking anybody. The tests run without
+/// it, too, only slower.
+pub(crate) fn ensure_headless_shell() {
+    let is_there = std::env::var_os("CHROME").is_some() || headless_shell().is_some();
+    if is_there || !matches!(Manager::here(), Some(Manager::Apt)) || !is_root() {
+        return;
+    }
+    say(format_args!("installing {HEADLESS_SHELL}"));
+    let installed = run(command("apt-get").arg("update")).and_then(|()| {
+        run(command("apt-get")
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .args(["install", "-y", "--no-install-recommends", HEADLESS_SHELL]))
+    });
+    if installed.is_err() {
+        say(format_args!(
+            "no {HEADLESS_SHELL} here: the tests take the whole browser"
+        ));
+    }
+}
+
+/// The browser for pages that are only looked at and clicked: `CHROME` when set, else
+/// [`HEADLESS_SHELL`] where chromedriver is of its version, else as [`browser`].
+fn lightest_browser() -> Option<PathBuf> {
+    if std::env::var_os("CHROME").is_some() {
+        return browser();
+    }
+    headless_shell()
+        .filter(|shell| {
+            let version = |program: PathBuf| {
+                let text = output_of(command(program).arg("--version"))?;
+                major(&text).map(str::to_owned)
+            };
+            version(shell.clone()).is_some_and(|own| driver().and_then(version) == Some(own))
+        })
+        .or_else(browser)
+}
+
+/// The first part of the version in a program's answer, `156` of `Chromium 156.0.8078.108 built on …`.
+fn major(answer: &str) -> Option<&str> {
+    let version = answer
+        .split_whitespace()
+        .find(|word| word.starts_with(|first: char| first.is_ascii_digit()))?;
+    version.split('.').next()
+}
+
+/// As [`name_browser`], with the lightest browser that is here; `CHROME_WHOLE` is the whole one, which
+/// alone has service workers.
+pub(crate) fn name_lightest_browser(program: &mut Command) {
+    name_browser(program);
+    for (name, path) in [("CHROME", lightest_browser()), ("CHROME_WHOLE", browser())] {
+        if let Some(path) = path {
+            program.env(name, path);
+        }
+    }
+}
+
 /// Names the browser and its WebDriver to a program that drives them.
 pub(crate) fn name_browser(program: &mut Command) {
     for (name, path) in [("CHROME", browser()), ("CHROMEDRIVER", driver())] {
@@ -223,7 +290,16 @@ fn is_root() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::offers;
+    use super::{major, offers};
+
+    #[test]
+    fn versions_are_compared_by_their_first_part() {
+        let browser = "Chromium 156.0.8078.108 built on Debian GNU/Linux 12 (bookworm)";
+        let driver = "ChromeDriver 156.0.8078.79 (0123abcd-refs/branch-heads/8078@{#1})";
+        assert_eq!(major(browser), Some("156"));
+        assert_eq!(major(browser), major(driver));
+        assert_eq!(major("no version"), None);
+    }
 
     #[test]
     fn a_package_counts_in_exactly_the_version_that_is_needed() {

@@ -97,7 +97,7 @@ fn has_version(program: &str, version: &str) -> bool {
 
 /// Gets a program that others have compiled, where one can be had: from the system's packages, or
 /// through `cargo binstall` where that is installed. Whether either did.
-pub(crate) fn ready_made(package: &str, system_package: &str, version: &str) -> bool {
+fn ready_made(package: &str, system_package: &str, version: &str) -> bool {
     if system::install_version(system_package, version) {
         return true;
     }
@@ -112,15 +112,7 @@ pub(crate) fn ready_made(package: &str, system_package: &str, version: &str) -> 
 
 /// Compiles a program, quickly: its speed matters less than the wait for it. `level` is how much the
 /// compiler optimises, as cargo's `opt-level` says it.
-///
-/// # Errors
-/// When it does not compile, or cannot be downloaded.
-pub(crate) fn compile(
-    package: &str,
-    version: &str,
-    level: &str,
-    locked: bool,
-) -> Result<(), Failure> {
+fn compile(package: &str, version: &str, level: &str, locked: bool) -> Result<(), Failure> {
     say(format_args!(
         "{package} {version} cannot be had ready-made here, so it is compiled, once"
     ));

@@ -10,6 +10,16 @@ const MODELS: [(&str, &str); 6] = [
     ("minilm", "q8_0"),
 ];
 
+/// Models that take minutes each: they are measured only where they are named.
+const LARGE: [(&str, &str); 6] = [
+    ("smollm2-360m", "q8_0"),
+    ("smollm2-360m", "q4_0"),
+    ("qwen2-500m", "q8_0"),
+    ("qwen2-500m", "q4_0"),
+    ("llama3-1b", "q8_0"),
+    ("llama3-1b", "q4_0"),
+];
+
 /// The worker's builds with the number of threads: only one of them has several.
 const BUILDS: [(&str, u32); 3] = [("relaxed", 1), ("simd128", 1), ("relaxed-threads", 2)];
 
@@ -20,6 +30,7 @@ pub(crate) struct Case {
     kind: &'static str,
     build: &'static str,
     threads: u32,
+    is_large: bool,
 }
 
 impl Case {
@@ -38,29 +49,41 @@ impl Case {
             kind,
             build,
             threads,
+            ..
         } = self;
         format!(
             "bench/?model={model}&type={kind}&build={build}&threads={threads}&prompt=128&new=64&runs={runs}"
         )
     }
 
-    /// Whether each of `words` is a word of its name.
+    /// Whether it is measured where no line is chosen.
+    pub(crate) fn is_usual(&self) -> bool {
+        !self.is_large
+    }
+
+    /// Whether `words` choose it: each is a word of its name, and one of them names its model if
+    /// that is a large one.
     pub(crate) fn has_all(&self, words: &str) -> bool {
         let name = self.name();
-        words
-            .split(' ')
-            .all(|word| name.split(' ').any(|part| part == word))
+        let is_named = words.split(' ').any(|word| word == self.model);
+        (is_named || self.is_usual())
+            && words
+                .split(' ')
+                .all(|word| name.split(' ').any(|part| part == word))
     }
 }
 
 /// The whole list.
 pub(crate) fn all() -> impl Iterator<Item = Case> {
-    MODELS.into_iter().flat_map(|(model, kind)| {
+    let usual = MODELS.into_iter().map(|model| (model, false));
+    let large = LARGE.into_iter().map(|model| (model, true));
+    usual.chain(large).flat_map(|((model, kind), is_large)| {
         BUILDS.into_iter().map(move |(build, threads)| Case {
             model,
             kind,
             build,
             threads,
+            is_large,
         })
     })
 }

@@ -1,15 +1,17 @@
 //! `bench`: measures full-size models in headless Chromium through the bench page of the built
 //! site, and prints one JSON line for each; with other options, how long edits of the lessons' cells
-//! take, or pages over a slow line, or Lighthouse's scores, or an author's saves. `cargo xtask bench` builds the site and
-//! runs it.
+//! take, or pages over a slow line, or Lighthouse's scores, or an author's saves, or the memory of a
+//! long visit. `cargo xtask bench` builds the site and runs it.
 
 mod cases;
+mod cpu;
 mod edits;
 mod lighthouse;
 mod measure;
 mod options;
 mod pages;
 mod saves;
+mod soak;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,6 +34,10 @@ enum BenchError {
     NoResult(String),
     #[error("the development server: {0}")]
     Serve(#[from] devserver::ServeError),
+    #[error("this system does not say what its processor can do")]
+    UnknownProcessor,
+    #[error("this processor ({name}) cannot run that: it lacks {lacks}")]
+    Processor { name: String, lacks: String },
     #[error("a measurement stopped")]
     Stopped,
 }
@@ -49,7 +55,7 @@ fn main() -> ExitCode {
 fn run() -> Result<ExitCode, BenchError> {
     let options = Options::read(lexopt::Parser::from_env())?;
     let cases = options.cases();
-    let measures_models = !options.pages && !options.saves && !options.edits && !options.lighthouse;
+    let measures_models = !options.measures_pages();
     if options.help || options.list || (cases.is_empty() && measures_models) {
         return Ok(print_without_measuring(&options));
     }
@@ -82,11 +88,30 @@ fn run() -> Result<ExitCode, BenchError> {
         }
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(minutes) = options.soak_minutes {
+        for line in soak::for_minutes(&server, dist, minutes)? {
+            println!("{line}");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(cpu) = options.cpu {
+        let flags = cpu::of_this_machine("flags");
+        if flags.is_empty() {
+            return Err(BenchError::UnknownProcessor);
+        }
+        let lacks = cpu.lacks(&flags);
+        if !lacks.is_empty() {
+            return Err(BenchError::Processor {
+                name: cpu::of_this_machine("model name"),
+                lacks: lacks.join(", "),
+            });
+        }
+    }
     let mut failed = false;
     for case in cases {
         println!("bench: measuring {}", case.name());
         let url = server.url(&case.page(options.runs));
-        for line in measure::in_browsers(&url, options.beside)? {
+        for line in measure::in_browsers(&url, options.beside, options.cpu)? {
             failed |= line.contains("\"error\":");
             println!("{line}");
         }
@@ -104,7 +129,7 @@ fn print_without_measuring(options: &Options) -> ExitCode {
         print!("{}", options::HELP);
         return ExitCode::SUCCESS;
     }
-    if options.pages || options.saves || options.edits || options.lighthouse {
+    if options.measures_pages() {
         // The list is that of the models.
         return ExitCode::SUCCESS;
     }

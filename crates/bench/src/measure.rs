@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use browser_harness::{Chromium, ChromiumError, Logs};
 
 use crate::BenchError;
+use crate::cpu::{self, Cpu};
 
 /// How long one line of the list may take.
 const MOST: Duration = Duration::from_secs(1200);
@@ -26,15 +27,32 @@ const RESULT: &str = "const result = window.benchResult;
 /// Measures the same in several browsers at once. What they reach together is what this machine's
 /// cores and memory give to work that shares nothing: the most that as many threads could reach.
 ///
+/// Each line says what instructions the browser had, and on what processor.
+///
 /// # Errors
 /// When a browser cannot be driven, or its page gives no result.
-pub(crate) fn in_browsers(url: &str, count: u32) -> Result<Vec<String>, BenchError> {
-    if count == 1 {
-        return Ok(vec![in_browser(url)?]);
-    }
+pub(crate) fn in_browsers(
+    url: &str,
+    count: u32,
+    cpu: Option<Cpu>,
+) -> Result<Vec<String>, BenchError> {
+    let lines = if count == 1 {
+        vec![in_browser(url, cpu)?]
+    } else {
+        at_once(url, count, cpu)?
+    };
+    let set = cpu.map_or_else(|| "all".to_owned(), |cpu| cpu.to_string());
+    let more = serde_json::json!({ "cpu": set, "processor": cpu::of_this_machine("model name") });
+    let more = more.to_string();
+    let marked = |line: String| line.replacen('{', &format!("{},", more.trim_end_matches('}')), 1);
+    Ok(lines.into_iter().map(marked).collect())
+}
+
+/// Measures in several browsers.
+fn at_once(url: &str, count: u32, cpu: Option<Cpu>) -> Result<Vec<String>, BenchError> {
     let lines = std::thread::scope(|scope| {
         let started: Vec<_> = (0..count)
-            .map(|_| scope.spawn(|| in_browser(url)))
+            .map(|_| scope.spawn(|| in_browser(url, cpu)))
             .collect();
         let joined = started
             .into_iter()
@@ -46,12 +64,14 @@ pub(crate) fn in_browsers(url: &str, count: u32) -> Result<Vec<String>, BenchErr
 }
 
 /// Measures in a browser of its own: nothing is left of the one before.
-fn in_browser(url: &str) -> Result<String, BenchError> {
+fn in_browser(url: &str, cpu: Option<Cpu>) -> Result<String, BenchError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let chromium = Chromium::start(Logs::None).await?;
+        let argument = cpu.map(Cpu::argument);
+        let more: Vec<&str> = argument.iter().map(String::as_str).collect();
+        let chromium = Chromium::start_with(Logs::None, &more).await?;
         let client = chromium.client();
         client.goto(url).await.map_err(ChromiumError::from)?;
         let begun = Instant::now();

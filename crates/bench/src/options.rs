@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use lexopt::{Arg, Error, ValueExt};
 
 use crate::cases::{self, Case};
+use crate::cpu::Cpu;
 
 /// The least number of runs: with fewer a median says little on a busy machine.
 const LEAST_RUNS: u32 = 5;
@@ -16,14 +17,17 @@ const MOST_BESIDE: u32 = 8;
 pub(crate) const HELP: &str = "\
 Measures full-size models in headless Chromium: for each a JSON line with median, least and largest figure.
 
-  --only WORDS   measure the lines of the list that have all WORDS: --only 'gpt2 q8_0'; may be given again
+  --only WORDS   measure the lines of the list that have all WORDS: --only 'gpt2 q8_0'; may be given again;
+                 the large models smollm2-360m, qwen2-500m and llama3-1b are measured only if WORDS name them
   --runs N       runs of each line, at least 5 (the default)
   --beside N     measure the same in N browsers at once, at most 8: what the machine gives to N threads
+  --cpu SET      leave Chromium only the instructions of other processors: vnni (AVX-VNNI), avx2, or sse4
   --edits        measure edits of the lessons' cells instead: a JSON line for each lesson with the controls whose edit
                  keeps the page busy for 50 ms or more
   --pages        measure instead how long a reader with a slow phone waits for the cells of each page: 1.6 Mbit/s, 150 ms, a
                  processor slowed down four times, 390 px; medians of --runs visits; --only WORD names pages
   --lighthouse   measure instead what Lighthouse says of each page with its settings for a phone; --runs and --only as above
+  --soak MINUTES measure instead the memory of a long visit: all lessons by links, and a model in the lab, in rounds
   --loop         measure instead how long a save takes until the open page shows it: of a lesson, a style sheet, a file of
                  src/, a cell's computation. Files of the project are changed meanwhile, and put back
   --dist DIR     the built site (dist)
@@ -36,11 +40,15 @@ pub(crate) struct Options {
     pub(crate) runs: u32,
     /// Browsers that measure the same at the same time.
     pub(crate) beside: u32,
+    /// The instructions that Chromium may use; all that this machine has without it.
+    pub(crate) cpu: Option<Cpu>,
     pub(crate) edits: bool,
     /// Measure what a reader waits for.
     pub(crate) pages: bool,
     /// Ask Lighthouse.
     pub(crate) lighthouse: bool,
+    /// Minutes of a visit whose memory is measured.
+    pub(crate) soak_minutes: Option<u32>,
     /// Measure what an author waits for.
     pub(crate) saves: bool,
     pub(crate) dist: String,
@@ -58,9 +66,11 @@ impl Options {
             only: Vec::new(),
             runs: LEAST_RUNS,
             beside: 1,
+            cpu: None,
             edits: false,
             pages: false,
             lighthouse: false,
+            soak_minutes: None,
             saves: false,
             dist: "dist".to_owned(),
             list: false,
@@ -75,8 +85,17 @@ impl Options {
                 Arg::Long("beside") => {
                     read.beside = number("--beside", parser.value()?, 1, MOST_BESIDE)?;
                 }
+                Arg::Long("cpu") => {
+                    let name = parser.value()?.string()?;
+                    let known = "--cpu knows vnni, avx2 and sse4";
+                    read.cpu = Some(Cpu::from_name(&name).ok_or(known)?);
+                }
                 Arg::Long("pages") => read.pages = true,
                 Arg::Long("lighthouse") => read.lighthouse = true,
+                Arg::Long("soak") => {
+                    let minutes = number("--soak", parser.value()?, 1, u32::MAX)?;
+                    read.soak_minutes = Some(minutes);
+                }
                 Arg::Long("loop") => read.saves = true,
                 Arg::Long("edits") => read.edits = true,
                 Arg::Long("dist") => read.dist = parser.value()?.string()?,
@@ -85,13 +104,24 @@ impl Options {
                 other => return Err(other.unexpected()),
             }
         }
+        if read.cpu.is_some() && read.measures_pages() {
+            return Err("--cpu is for the list of models".into());
+        }
         Ok(read)
     }
 
-    /// The lines of the list that they choose: all, unless `--only` names some.
+    /// Whether they choose something else than the list of models.
+    pub(crate) fn measures_pages(&self) -> bool {
+        self.edits || self.pages || self.lighthouse || self.saves || self.soak_minutes.is_some()
+    }
+
+    /// The lines of the list that they choose: all but those of large models, unless `--only` names
+    /// some.
     pub(crate) fn cases(&self) -> Vec<Case> {
-        let chosen =
-            |case: &Case| self.only.is_empty() || self.only.iter().any(|words| case.has_all(words));
+        let chosen = |case: &Case| match self.only.is_empty() {
+            true => case.is_usual(),
+            false => self.only.iter().any(|words| case.has_all(words)),
+        };
         cases::all().filter(chosen).collect()
     }
 }
@@ -128,14 +158,24 @@ mod tests {
             Some(4)
         );
         assert_eq!(count(&["--only", "gpt"]), Some(0));
+        // Large models have to be named.
+        assert_eq!(count(&["--only", "llama3-1b"]), Some(6));
+        assert_eq!(count(&["--only", "qwen2-500m q4_0 simd128"]), Some(1));
+        assert_eq!(count(&["--only", "simd128"]), Some(6));
         assert_eq!(count(&["--runs", "9", "--list"]), Some(18));
         assert_eq!(count(&["--beside", "2"]), Some(18));
+        assert_eq!(count(&["--cpu", "avx2"]), Some(18));
         for wrong in [
             &["--runs", "2"][..],
             &["--only"],
             &["fast"],
             &["--beside", "0"],
             &["--beside", "9"],
+            &["--cpu", "avx9"],
+            &["--cpu", "avx2", "--edits"],
+            &["--soak"],
+            &["--soak", "0"],
+            &["--cpu", "avx2", "--soak", "5"],
         ] {
             assert_eq!(count(wrong), None);
         }

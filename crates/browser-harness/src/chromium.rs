@@ -64,9 +64,37 @@ impl Chromium {
     /// # Errors
     /// When chromedriver or Chromium does not start.
     pub async fn start(logs: Logs) -> Result<Self, ChromiumError> {
+        Self::start_with(logs, &[]).await
+    }
+
+    /// As [`Self::start`], with more arguments than [`ARGUMENTS`].
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub async fn start_with(logs: Logs, more: &[&str]) -> Result<Self, ChromiumError> {
+        Self::start_program(std::env::var("CHROME").ok(), logs, more).await
+    }
+
+    /// As [`Self::start`], the browser that `CHROME_WHOLE` names: `CHROME` may be one without windows,
+    /// whose service workers never get ready.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub async fn start_whole(logs: Logs) -> Result<Self, ChromiumError> {
+        let whole = std::env::var("CHROME_WHOLE");
+        let program = whole.or_else(|_| std::env::var("CHROME")).ok();
+        Self::start_program(program, logs, &[]).await
+    }
+
+    async fn start_program(
+        program: Option<String>,
+        logs: Logs,
+        more: &[&str],
+    ) -> Result<Self, ChromiumError> {
         let driver = Driver::start()?;
-        let mut options = json!({ "args": ARGUMENTS });
-        if let Ok(program) = std::env::var("CHROME") {
+        let arguments = [ARGUMENTS, more].concat();
+        let mut options = json!({ "args": arguments });
+        if let Some(program) = program {
             options["binary"] = json!(program);
         }
         let mut capabilities = Capabilities::new();

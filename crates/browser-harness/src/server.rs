@@ -1,6 +1,6 @@
 //! A static file server with the habits of the hosts that the site may meet: under a sub-folder or
-//! not, redirecting a folder's address to the one with a slash or not, isolating the page from
-//! other origins or not.
+//! not, redirecting a folder's address to the one with a slash or not, sending the headers that the
+//! site asks for or not.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use host_headers::HostHeaders;
 use miniz_oxide::deflate::compress_to_vec_zlib;
 
 use super::line::{Line, SharedLine};
@@ -25,8 +26,9 @@ pub struct Habits {
     /// Whether `/lesson/x` is redirected to `/lesson/x/`; otherwise it answers with the folder's
     /// `index.html` as is.
     pub redirects_folders: bool,
-    /// Whether it sends the headers that isolate the page (COOP and COEP).
-    pub isolates: bool,
+    /// Whether it sends the headers that the site lists in `_headers`; where the site has no such
+    /// file, those that isolate the page (COOP and COEP).
+    pub sends_headers: bool,
     /// The line to the browser, over which answers come compressed; otherwise as fast as they can,
     /// and as they are.
     pub line: Option<Line>,
@@ -37,7 +39,7 @@ impl Habits {
     pub const ROOT: Self = Self {
         base: "/",
         redirects_folders: true,
-        isolates: true,
+        sends_headers: true,
         line: None,
     };
     /// The same over a slow line.
@@ -54,7 +56,7 @@ impl Habits {
     pub const SUB_FOLDER: Self = Self {
         base: "/sub/folder/",
         redirects_folders: false,
-        isolates: false,
+        sends_headers: false,
         line: None,
     };
 }
@@ -96,15 +98,19 @@ impl Server {
     /// Serves `folder` on a free port of 127.0.0.1.
     ///
     /// # Errors
-    /// When there is no free port.
+    /// When there is no free port, or the list of the site's headers cannot be read.
     pub fn start(folder: &Path, habits: Habits) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         let stopping = Arc::new(AtomicBool::new(false));
         let log = Arc::new(Mutex::new(Log::default()));
+        let headers = habits
+            .sends_headers
+            .then(|| HostHeaders::read(folder).map_err(io::Error::other));
         let host = Arc::new(Host {
             folder: folder.to_owned(),
             habits,
+            headers: headers.transpose()?,
             line: habits.line.map(SharedLine::new),
             log: Arc::clone(&log),
         });
@@ -169,6 +175,16 @@ impl Server {
     /// # Errors
     /// When the server does not answer with text.
     pub fn get(&self, path: &str) -> io::Result<(String, String)> {
+        let (head, body) = self.answer_to(path)?;
+        let status = head.lines().next().unwrap_or_default();
+        Ok((status.to_owned(), body))
+    }
+
+    /// Status line with the headers, and body, of the answer to a plain request.
+    ///
+    /// # Errors
+    /// When the server does not answer with text.
+    pub fn answer_to(&self, path: &str) -> io::Result<(String, String)> {
         let mut stream = TcpStream::connect(self.address)?;
         let path = format!("{}{path}", self.habits.base);
         write!(
@@ -181,8 +197,7 @@ impl Server {
         let (head, body) = text
             .split_once("\r\n\r\n")
             .ok_or_else(|| io::Error::other("an answer without a body"))?;
-        let status = head.lines().next().unwrap_or_default();
-        Ok((status.to_owned(), body.to_owned()))
+        Ok((head.to_owned(), body.to_owned()))
     }
 }
 
@@ -202,6 +217,8 @@ fn lock(log: &Mutex<Log>) -> MutexGuard<'_, Log> {
 struct Host {
     folder: PathBuf,
     habits: Habits,
+    /// The site's own headers, where this host sends them.
+    headers: Option<HostHeaders>,
     line: Option<SharedLine>,
     log: Arc<Mutex<Log>>,
 }
@@ -232,8 +249,10 @@ impl Host {
             head += "Content-Encoding: deflate\r\nCache-Control: max-age=600\r\n";
         }
         head += &format!("Content-Length: {}\r\n", answer.body.len());
-        if self.habits.isolates {
-            head += "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\n";
+        if let Some(headers) = &self.headers {
+            for (name, value) in headers.of(&self.path_in_site(target)) {
+                head += &format!("{name}: {value}\r\n");
+            }
         }
         if let Some(location) = answer.location {
             head += &format!("Location: {location}\r\n");
@@ -253,6 +272,13 @@ impl Host {
             Some(line) => line.send(stream, &whole),
             None => stream.write_all(&whole),
         }
+    }
+
+    /// The path of a file from the site's root, with a slash before it.
+    fn path_in_site(&self, target: &str) -> String {
+        let path = target.split(['?', '#']).next().unwrap_or(target);
+        let inside = path.strip_prefix(self.habits.base).unwrap_or(path);
+        format!("/{}", inside.trim_start_matches('/'))
     }
 }
 
@@ -354,6 +380,36 @@ mod tests {
         let server = Server::start(&site, Habits::SUB_FOLDER).expect("a free port");
         assert_eq!(get(&server, "inner").1, "inner page");
         assert!(server.url("inner/").ends_with("/sub/folder/inner/"));
+        std::fs::remove_dir_all(folder).expect("it is there");
+    }
+
+    #[test]
+    fn a_host_sends_the_headers_of_the_site_or_none() {
+        let folder = std::env::temp_dir().join(format!("headers-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder for passing files");
+        std::fs::write(folder.join("start-1.js"), "script").expect("a file");
+        let head = |server: &Server, path: &str| server.answer_to(path).expect("an answer").0;
+        let embedder = "\r\nCross-Origin-Embedder-Policy: require-corp";
+
+        let server = Server::start(&folder, Habits::ROOT).expect("a free port");
+        assert!(head(&server, "start-1.js").contains(embedder));
+        drop(server);
+
+        let list = "/*\n  A: one\n/start-*\n  A: two\n";
+        std::fs::write(folder.join("_headers"), list).expect("a file");
+        let server = Server::start(&folder, Habits::ROOT).expect("a free port");
+        let script = head(&server, "start-1.js?file=cells");
+        assert!(script.contains("\r\nA: one\r\nA: two"), "{script}");
+        // Also what is not there.
+        let missing = head(&server, "missing/");
+        assert!(missing.contains("404") && missing.contains("\r\nA: one"));
+        assert!(!missing.contains("A: two") && !missing.contains(embedder));
+        drop(server);
+
+        let server = Server::start(&folder, Habits::SUB_FOLDER).expect("a free port");
+        assert!(!head(&server, "start-1.js").contains("A: one"));
+        std::fs::write(folder.join("_headers"), "nothing").expect("a file");
+        assert!(Server::start(&folder, Habits::ROOT).is_err());
         std::fs::remove_dir_all(folder).expect("it is there");
     }
 }

@@ -27,6 +27,6 @@ pub use frame::selection::{self, Selectable, Selection};
 pub use frame::shown::{Call, Describe, Described, Record, described};
 pub use frame::spec::{self, CellSpec, Job, Progress, Run, WorkerKind};
 pub use frame::{
-    decimal, exercise, export, format, golden, jobs, model_cache, picture, state, symbols,
-    text_model,
+    decimal, exercise, export, format, golden, jobs, model_cache, picture, picture_model, state,
+    symbols, text_model,
 };

@@ -163,11 +163,40 @@ macro_rules! for_each_lesson {
                 class_token_lens: models,
                 class_or_mean: models,
                 four_equations: models,
+                two_transformers: models,
             }
             positions_2d {
                 jigsaw: models,
                 position_similarity: models,
                 interpolate: models,
+            }
+            inductive_bias {
+                move_the_digit: models,
+                shifted_maps: models,
+                train_on_few: training,
+                who_sees_what: models,
+                cover_patches: models,
+            }
+            scale {
+                data_curve: training,
+                vit_sizes: page,
+                distil: training,
+                first_loss: page,
+                masked_patches: training,
+            }
+            windows {
+                swin_reach: models,
+                window_cost: page,
+                cyclic_shift: models,
+                patch_merging: page,
+                cosine_scores: page,
+            }
+            without_labels {
+                complete_digit: models,
+                linear_probe: models,
+                centre_and_sharpen: page,
+                dino: training,
+                make_tokens: page,
             }
         }
     };

@@ -149,6 +149,8 @@ fn llama(layers: usize, context: usize, off: Option<(usize, usize)>) -> Llama {
             scaling: Scaling::None,
         },
         experts: None,
+        windows: Vec::new(),
+        mlp_bias: true,
     };
     let source = Formula::new(3, config.shapes());
     let at = off.map(|(layer, head)| {

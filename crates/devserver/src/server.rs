@@ -1,18 +1,20 @@
-//! Serves the built site, with the headers that isolate its pages, and the news.
+//! Serves the built site, with the headers that it asks of its host, and the news.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::{StatusCode, Uri};
 use axum::middleware::{self, Next};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use futures_util::stream::{self, Stream};
+use host_headers::HostHeaders;
 use tokio::sync::broadcast::Receiver;
 
 use tower_http::services::{ServeDir, ServeFile};
@@ -43,32 +45,48 @@ struct Shared {
 }
 
 /// The server's answers: what is built, then what lies in `public/`, then the page for unknown
-/// addresses with status 404.
+/// addresses with status 404. The headers are those that `public/_headers` lists now.
 pub fn router(folders: &Folders, board: Board, orders: Sender<Order>) -> Router {
     let missing = ServeFile::new(folders.out.join("404.html"));
     let public = ServeDir::new(folders.project.join("public")).not_found_service(missing.clone());
     let built = ServeDir::new(&folders.out).fallback(public);
     let style = ServeDir::new(folders.project.join("style")).not_found_service(missing);
     let shared = Shared { board, orders };
-    let header = |name: &'static str, value: &'static str| {
-        let (name, value) = (
-            HeaderName::from_static(name),
-            HeaderValue::from_static(value),
-        );
-        SetResponseHeaderLayer::overriding(name, value)
-    };
+    let headers = HostHeaders::read(&folders.project.join("public")).unwrap_or_else(|error| {
+        eprintln!("{error}");
+        HostHeaders::default()
+    });
+    // A file may change twice within the second that its date is exact to.
+    let no_store = HeaderValue::from_static("no-store");
     Router::new()
         .route("/_dev/news", get(news))
         .route(CLIENT, get(client))
         .nest_service("/style", style)
         .fallback_service(built)
         .layer(middleware::from_fn_with_state(shared.clone(), gate))
-        // The page is isolated from other origins, so that the worker's threads may share memory.
-        .layer(header("cross-origin-opener-policy", "same-origin"))
-        .layer(header("cross-origin-embedder-policy", "require-corp"))
-        // A file may change twice within the second that its date is exact to.
-        .layer(header("cache-control", "no-store"))
+        .layer(middleware::from_fn_with_state(
+            Arc::new(headers),
+            with_headers,
+        ))
+        .layer(SetResponseHeaderLayer::overriding(CACHE_CONTROL, no_store))
         .with_state(shared)
+}
+
+/// Adds the headers of the site to an answer.
+async fn with_headers(
+    State(headers): State<Arc<HostHeaders>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let path = request.uri().path().to_owned();
+    let mut response = next.run(request).await;
+    for (name, value) in headers.of(&path) {
+        // What cannot be a header is left out, as a host would.
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            response.headers_mut().append(name, value);
+        }
+    }
+    response
 }
 
 /// Looks at a request before the folders do: nothing is there before the first build, notes are not

@@ -37,6 +37,7 @@ fn serve(name: &str) -> Served {
     for (path, text) in [
         ("Cargo.toml", "secret"),
         ("style/base.css", "a {}"),
+        ("public/_headers", include_str!("../../../public/_headers")),
         ("public/boot.mjs", "boot"),
         ("public/models/MODELS.md", "# notes"),
         ("out/index.html", "home"),
@@ -95,7 +96,7 @@ impl Served {
 }
 
 #[test]
-fn pages_come_with_the_headers_that_isolate_them() {
+fn pages_come_with_the_headers_that_the_site_lists() {
     let served = serve("headers");
     served.board.set_ready();
     let (status, text) = served.get("/lesson/one/");
@@ -104,11 +105,19 @@ fn pages_come_with_the_headers_that_isolate_them() {
     for header in [
         "cross-origin-opener-policy: same-origin",
         "cross-origin-embedder-policy: require-corp",
+        "content-security-policy: frame-ancestors 'none'; ",
+        "x-content-type-options: nosniff",
+        "referrer-policy: no-referrer",
+        "permissions-policy: camera=(self), ",
         "cache-control: no-store",
         "content-type: text/html",
     ] {
         assert!(text.contains(header), "{header}\n{text}");
     }
+    // A worker has a policy of its own besides.
+    let (_, text) = served.get("/worker_start-1.js?file=cells-1");
+    assert!(text.contains("content-security-policy: default-src 'none'; script-src 'self' "));
+    assert!(text.contains("content-security-policy: frame-ancestors "));
     // A module is run only as what it is.
     assert!(served.get("/boot.mjs").1.contains("/javascript"));
     assert!(served.get("/style/base.css").1.ends_with("a {}"));

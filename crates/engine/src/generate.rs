@@ -32,7 +32,7 @@
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 
-use ndarray::Array1;
+use ndarray::{Array1, s};
 
 use crate::error::{EngineError, Result};
 use crate::sample::{Sampler, Sampling};
@@ -119,13 +119,16 @@ pub struct GeneratedToken {
     pub text: String,
 }
 
-/// An iterator over the tokens of a text that is being generated. It ends after an error.
+/// An iterator over the tokens of a text that is being generated. It ends after an error. An id for
+/// which the model has a score and the tokenizer no token is never chosen.
 pub struct Generation<'a> {
     decoder: &'a mut dyn IncrementalDecoder,
     sampler: Sampler,
     stream: StreamDecoder<'a>,
     stop: StopStrings,
     end_tokens: Vec<usize>,
+    /// The number of ids that have a token.
+    known: usize,
     /// The prompt and every token since.
     ids: Vec<usize>,
     /// The number of tokens that may still come.
@@ -188,6 +191,7 @@ impl<'a> Generation<'a> {
             stream,
             stop,
             end_tokens,
+            known: tokenizer.size(),
             ids: prompt.to_vec(),
             left: options.max_tokens,
             scores: Some(scores),
@@ -208,16 +212,21 @@ impl<'a> Generation<'a> {
         &self.ids
     }
 
-    /// The scores `[V]` that the last token was chosen from; `None` before the first.
+    /// The scores that the last token was chosen from, `[V]`, of the ids that have a token; `None`
+    /// before the first.
     pub fn chosen_from(&self) -> Option<&Array1<f32>> {
         self.chosen_from.as_ref()
     }
 
     fn step(&mut self) -> Result<GeneratedToken> {
-        let scores = match self.scores.take() {
+        let mut scores = match self.scores.take() {
             Some(scores) => scores,
             None => self.decoder.feed(&self.ids[self.ids.len() - 1..])?,
         };
+        // The rows that fill a model's matrices up to a round size have scores and no token.
+        if self.known < scores.len() {
+            scores = scores.slice(s![..self.known]).to_owned();
+        }
         let id = self.sampler.next(scores.view(), &self.ids)?;
         self.chosen_from = Some(scores);
         self.ids.push(id);

@@ -244,8 +244,9 @@ fn wrong_shape(found: Option<Vec<usize>>, name: &str, expected: &[usize]) -> Eng
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MatrixForm {
     /// As stored, but for types without a fast product of their own ([`Type::has_fast_product`]):
-    /// these become Q8_0, in which the numbers of 4 to 6 bits keep their values to 1/254 of the
-    /// largest in their block, and products take 8 bits of the activations.
+    /// these become the type that stands for theirs ([`Type::fast`]): Q4_1 for Q4_K, with the same
+    /// numbers of 4 bits, else Q8_0, in which numbers of 5 and 6 bits keep their values to 1/254 of
+    /// the largest in their block. Products take 8 bits of the activations.
     #[default]
     Fast,
     /// As stored. A product with a type that has no fast product of its own unpacks the matrix each
@@ -282,10 +283,11 @@ impl MatrixForm {
         match source.weight(name, rows, cols)? {
             Weight::Dense(plain) => self.pack(name, plain),
             Weight::Packed(stored) if self == Self::Fast && !stored.kind().has_fast_product() => {
-                let repacked = stored.repacked(Type::Q8_0);
-                repacked
+                let fast = stored.kind().fast();
+                stored
+                    .fast()
                     .map(Weight::Packed)
-                    .map_err(refuse(name, Type::Q8_0))
+                    .map_err(refuse(name, fast))
             }
             packed => Ok(packed),
         }

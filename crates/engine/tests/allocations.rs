@@ -7,10 +7,12 @@
     reason = "an allocator that counts is unsafe to write; a test fails by panicking"
 )]
 
-#[path = "formats/make.rs"]
+#[path = "engine/formats/make.rs"]
 mod make;
 
-use engine::format::{gguf::Gguf, llama2c::Llama2c, safetensors::SafeTensors};
+use engine::format::{
+    file_bytes::FileBytes, gguf::Gguf, llama2c::Llama2c, safetensors::SafeTensors,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -50,8 +52,8 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// All that was allocated while `parse` ran, freed or not, is within the bound.
-fn bounded<T>(name: &str, file: &[u8], parse: impl Fn(std::sync::Arc<[u8]>) -> T) {
-    let bytes: std::sync::Arc<[u8]> = file.into();
+fn bounded<T>(name: &str, file: &[u8], parse: impl Fn(FileBytes) -> T) {
+    let bytes = FileBytes::from(file);
     let before = ALLOCATED.with(Cell::get);
     let result = parse(bytes);
     let allocated = ALLOCATED.with(Cell::get) - before;

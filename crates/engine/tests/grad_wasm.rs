@@ -12,7 +12,7 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-#[path = "gradients/bits.rs"]
+#[path = "engine/gradients/bits.rs"]
 mod bits;
 
 use engine::grad::{Learner, Schedule, Settings, Task, TrainingConfig};

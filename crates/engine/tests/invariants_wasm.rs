@@ -12,9 +12,9 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
-#[path = "invariants/attention.rs"]
+#[path = "engine/invariants/attention.rs"]
 mod attention;
-#[path = "invariants/bits.rs"]
+#[path = "engine/invariants/bits.rs"]
 mod bits;
 
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};

@@ -1,4 +1,4 @@
-//! The same tokens and the same bits with one, two and three threads.
+//! The same tokens and the same bits with one to four threads.
 #![cfg(not(target_family = "wasm"))]
 #![allow(clippy::unwrap_used)]
 
@@ -63,7 +63,7 @@ fn threads_change_no_bit() {
         pooling: vit::Pooling::Class,
         positions: true,
     };
-    for kind in [Type::F32, Type::Q8_0, Type::Q4_0, Type::Q6K] {
+    for kind in [Type::F32, Type::Q8_0, Type::Q4_0, Type::Q4_1, Type::Q6K] {
         let mut parameters = source(5, gpt2.shapes(), kind);
         let gpt2 = gpt2::Gpt2::load(gpt2.clone(), &mut *parameters).unwrap();
         let mut parameters = source(6, llama.shapes(), kind);
@@ -77,7 +77,7 @@ fn threads_change_no_bit() {
         };
         threads::limit(1);
         let alone = all();
-        for count in 2..=3 {
+        for count in 2..=4 {
             threads::start(count).unwrap();
             threads::limit(count);
             assert_eq!(threads::count(), count);

@@ -24,24 +24,49 @@
 //!
 //! Source: nostalgebraist 2020, "interpreting GPT: the logit lens", there of a decoder.
 
-use crate::sub_layers::Switched;
-use engine::error::Result;
+use engine::error::{EngineError, Result};
 use engine::model::vit::Vit;
 use engine::nn::softmax::softmax;
-use ndarray::{Array2, ArrayView3};
+use engine::trace::Observer;
+use ndarray::{Array2, ArrayView3, ArrayViewD, Ix2};
 
-/// The probabilities of the classes at each depth.
+/// An observer that keeps the residual stream after the embedding and after each block.
+#[derive(Default)]
+struct Streams(Vec<Array2<f32>>);
+
+impl Observer for Streams {
+    fn observe(&mut self, name: &str, tensor: ArrayViewD<'_, f32>) {
+        // tensor [1 + N, C]
+        let mut parts = name.split('.');
+        let is_output = parts.next() == Some("blocks") && parts.nth(1) == Some("output");
+        if (name == "input" || is_output && parts.next().is_none())
+            && let Ok(stream) = tensor.into_dimensionality::<Ix2>()
+        {
+            self.0.push(stream.to_owned());
+        }
+    }
+}
+
+/// The probabilities of the classes at each depth. The model runs once.
 ///
 /// # Errors
 /// When the picture has not the model's channels, or is smaller than a patch.
 pub fn class_lens(model: &Vit, image: ArrayView3<'_, f32>) -> Result<Array2<f32>> {
     // image [C_0, H, W] -> [L + 1, classes]
-    let layers = model.config().layers;
-    let mut found = Array2::zeros((layers + 1, model.config().classes));
-    for (depth, mut row) in found.outer_iter_mut().enumerate() {
-        let later: Vec<usize> = (2 * depth..2 * layers).collect();
-        let logits = model.forward(image, Some(&mut Switched::new(&later)))?;
-        row.assign(&softmax(logits.view()));
+    let mut streams = Streams::default();
+    model.hidden(image, &mut Some(&mut streams))?;
+    let depths = model.config().layers + 1;
+    if streams.0.len() != depths {
+        let found = streams.0.len().to_string();
+        return Err(EngineError::shape(
+            "class_lens",
+            format!("{depths} streams"),
+            found,
+        ));
+    }
+    let mut found = Array2::zeros((depths, model.config().classes));
+    for (stream, mut row) in streams.0.iter().zip(found.outer_iter_mut()) {
+        row.assign(&softmax(model.read_off(stream.view())?.view()));
     }
     Ok(found)
 }
@@ -49,6 +74,7 @@ pub fn class_lens(model: &Vit, image: ArrayView3<'_, f32>) -> Result<Array2<f32>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sub_layers::Switched;
     use engine::formula::{Formula, image};
     use engine::model::vit::{Config, Pooling};
     use ndarray::{Axis, Slice};
@@ -81,5 +107,11 @@ mod tests {
             assert!((row.sum() - 1.0).abs() < 1e-5);
         }
         assert_ne!(found.row(0), found.row(1));
+        // A row is what the model answers when the sub-layers after it write nothing.
+        for depth in 0..3 {
+            let later: Vec<usize> = (2 * depth..6).collect();
+            let cut = model.forward(grey, Some(&mut Switched::new(&later)));
+            assert_eq!(found.row(depth), softmax(cut.unwrap().view()));
+        }
     }
 }

@@ -43,6 +43,27 @@ pub fn rearranged(
     uncut(moved.view(), channels, height, width, patch)
 }
 
+/// The picture with some of its patches of side `patch` covered with paper, zeros.
+///
+/// # Errors
+/// When the patches do not fill the picture, or there is no patch of such a number.
+pub fn covered(image: ArrayView3<'_, f32>, patch: usize, hidden: &[usize]) -> Result<Array3<f32>> {
+    // image [C, H, W] -> [C, H, W]
+    let (channels, height, width) = image.dim();
+    let mut patches = cut(image, patch)?;
+    let fills = height.is_multiple_of(patch) && width.is_multiple_of(patch);
+    let count = patches.nrows();
+    if !fills || hidden.iter().any(|&n| n >= count) {
+        let expected = format!("patches that fill the picture, numbers below {count}");
+        let found = format!("{hidden:?}");
+        return Err(EngineError::value("covered", "hidden", expected, found));
+    }
+    for &n in hidden {
+        patches.row_mut(n).fill(0.0);
+    }
+    uncut(patches.view(), channels, height, width, patch)
+}
+
 /// The seed of [`shuffled`].
 const SEED: u64 = 7;
 
@@ -71,6 +92,20 @@ mod tests {
         }
         let whole = rearranged(image.view(), 3, &[0, 1, 2, 3, 4, 5]).unwrap();
         assert_eq!(whole, image);
+    }
+
+    /// A covered patch is paper; all others stay.
+    #[test]
+    fn covered_patches_are_paper() {
+        let image = image();
+        let found = covered(image.view(), 3, &[4, 0]).unwrap();
+        for ((c, y, x), &value) in found.indexed_iter() {
+            let is_covered = [4, 0].contains(&(y / 3 * 3 + x / 3));
+            let expected = if is_covered { 0.0 } else { image[[c, y, x]] };
+            assert_eq!(value, expected);
+        }
+        assert!(covered(image.view(), 3, &[6]).is_err());
+        assert!(covered(image.view(), 4, &[0]).is_err());
     }
 
     #[test]

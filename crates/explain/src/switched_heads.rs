@@ -1,4 +1,5 @@
-//! A decoder with some of its heads switched off: the loss of every token.
+//! A model with some of its heads switched off: the loss of every token of a decoder, the class scores
+//! of a Vision Transformer.
 //!
 //! ```text
 //! head h of layer n is number n H + h, from 0
@@ -23,9 +24,10 @@
 use engine::error::{EngineError, Result};
 use engine::math;
 use engine::model::decoder::{Decoder, DecoderExt};
+use engine::model::vit::Vit;
 use engine::nn::softmax::softmax_rows;
 use engine::trace::Observer;
-use ndarray::{Array1, ArrayViewD, ArrayViewMutD, Axis};
+use ndarray::{Array1, ArrayView3, ArrayViewD, ArrayViewMutD, Axis};
 
 /// An observer that sets the outputs of some heads to zero.
 struct Off<'a> {
@@ -83,11 +85,56 @@ pub fn token_losses(model: &dyn Decoder, ids: &[usize], off: &[usize]) -> Result
     Ok(losses.collect())
 }
 
+/// The logits of the classes of a picture, with the heads `off` switched off.
+///
+/// # Errors
+/// When the picture has not the model's channels, or is smaller than a patch.
+pub fn class_logits(model: &Vit, image: ArrayView3<'_, f32>, off: &[usize]) -> Result<Array1<f32>> {
+    // image [C_0, H, W] -> [classes]
+    model.forward(image, Some(&mut Off { off }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::small_decoder::small_decoder;
+    use engine::formula::{Formula, image};
     use engine::model::gpt2::{Config, Gpt2};
+    use engine::model::vit::{self, Pooling};
+    use engine::trainable::Trainable;
+
+    /// A ViT of two layers with two heads of width 4.
+    fn vit(off: Option<(usize, usize)>) -> Vit {
+        let config = vit::Config {
+            width: 8,
+            heads: 2,
+            layers: 2,
+            inner: 16,
+            channels: 3,
+            patch: 4,
+            image: 8,
+            classes: 5,
+            norm_eps: 1e-6,
+            pooling: Pooling::Class,
+            positions: true,
+        };
+        let mut source = Formula::new(0, config.shapes());
+        let mut model = Vit::load(config, &mut source).unwrap();
+        // What the head writes is its four columns of the matrix that follows.
+        model
+            .parameters(&mut |parameter| {
+                if let Some((layer, head)) = off
+                    && parameter.name == format!("blocks.{layer}.attn.proj.weight")
+                {
+                    for row in parameter.values.chunks_mut(8) {
+                        row[4 * head..4 * head + 4].fill(0.0);
+                    }
+                }
+                Ok(())
+            })
+            .unwrap();
+        model
+    }
 
     fn model() -> Gpt2 {
         let config = Config {
@@ -124,6 +171,22 @@ mod tests {
         assert_eq!(first[2], other[2]);
         let whole = token_losses(&model(), &[1, 2, 3, 4], &[]).unwrap();
         assert_ne!(first[2], whole[2]);
+    }
+
+    /// A head that is off is one whose part of W_O is zero.
+    #[test]
+    fn a_vit_without_a_head_is_one_whose_head_writes_zeros() {
+        let picture = image(8, 2);
+        let whole = vit(None);
+        let own = whole.forward(picture.view(), None).unwrap();
+        assert_eq!(class_logits(&whole, picture.view(), &[]).unwrap(), own);
+        for number in 0..4 {
+            let found = class_logits(&whole, picture.view(), &[number]).unwrap();
+            let other = vit(Some((number / 2, number % 2)));
+            let other = other.forward(picture.view(), None).unwrap();
+            assert!((&found - &other).iter().all(|d| d.abs() < 1e-6), "{number}");
+            assert!((&found - &own).iter().any(|d| d.abs() > 1e-4), "{number}");
+        }
     }
 
     #[test]

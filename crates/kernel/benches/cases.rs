@@ -81,6 +81,9 @@ fn blocks(kind: BlockType, [rows, cols]: [usize; 2]) -> PackedBlocks {
         .collect();
     for block in bytes.chunks_exact_mut(kind.block_bytes()) {
         block[..2].copy_from_slice(&0x1400_u16.to_le_bytes());
+        if kind == BlockType::Q4_1 {
+            block[2..4].copy_from_slice(&0xa000_u16.to_le_bytes());
+        }
     }
     for row in 0..rows {
         let row_bytes = bytes.len() / 8;
@@ -101,7 +104,12 @@ pub(crate) fn packed_cases(only: Option<&str>) -> Vec<Case> {
         });
     };
     let wanted = |name: &str| only.is_none_or(|part| name.contains(part));
-    for (kind, label) in [(BlockType::Q8_0, "q8"), (BlockType::Q4_0, "q4")] {
+    let kinds = [
+        (BlockType::Q8_0, "q8"),
+        (BlockType::Q4_0, "q4"),
+        (BlockType::Q4_1, "q4_1"),
+    ];
+    for (kind, label) in kinds {
         for [rows, cols] in SHAPES.into_iter().chain([ALL]) {
             let counts = if rows == ALL[0] {
                 &[1][..]

@@ -6,7 +6,9 @@
 //! implementations sound.
 
 use super::threads::{self, LEAST_ELEMENTS};
-use super::{PackedBlocks, PackedF32, QuantizedActivations, reference, table::Kernels};
+use super::{
+    BlockType, InnerStep, PackedBlocks, PackedF32, QuantizedActivations, reference, table::Kernels,
+};
 use std::sync::OnceLock;
 
 /// Every implementation that can run here, the plain loops first, the fastest last.
@@ -32,6 +34,13 @@ pub fn implementations() -> Vec<&'static Kernels> {
             target_feature = "relaxed-simd"
         ))]
         Some(&super::wasm_relaxed::KERNELS),
+        #[cfg(all(
+            feature = "relaxed-simd",
+            target_arch = "wasm32",
+            target_feature = "simd128",
+            target_feature = "relaxed-simd"
+        ))]
+        super::wasm_relaxed::detect_pairs(),
         #[cfg(all(
             feature = "relaxed-simd",
             target_arch = "wasm32",
@@ -111,6 +120,12 @@ pub fn same_bits() -> &'static Kernels {
 /// The name of the implementation in use, one of those that [`Kernels::name`] lists.
 pub fn chosen() -> &'static str {
     best().name()
+}
+
+/// The inner steps of [`matmul_blocks`] in use, in the order of [`BlockType::ALL`]: for one token,
+/// and for many.
+pub fn inner_steps() -> [[InnerStep; 2]; 3] {
+    BlockType::ALL.map(|kind| best().inner_steps(kind))
 }
 
 /// The dot product Σᵢ aᵢ bᵢ.

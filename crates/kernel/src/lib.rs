@@ -18,10 +18,11 @@
 //! | `reference.rs`, `reference_packed.rs` | the plain loops |
 //! | `generic.rs`, `generic_rows.rs`, `generic_packed.rs` | products, rows and packed `f32` weights, over the trait of `vector.rs` |
 //! | `int8_gemm.rs` | products of quantized weights, over a trait of eight rows |
+//! | `inner_step.rs` | names for the inner steps of those products |
 //! | `portable.rs`, `x86_same_bits.rs`, `x86_avx2.rs`, `x86_avx512.rs`, `wasm_simd128.rs`, `wasm_relaxed.rs` | the vector of each implementation |
 //! | `x86_int8.rs`, `wasm_simd128_int8.rs`, `wasm_relaxed_int8.rs` | the eight rows of each instruction set |
 //! | `packed.rs`, `quantized_activations.rs` | the two factors of the products with packed weights |
-//! | `math.rs`, `threads.rs` | elementary functions; the pool of threads |
+//! | `math.rs`, `half_precision.rs`, `threads.rs` | elementary functions; numbers of 16 bits; the pool of threads |
 //!
 //! # Tests
 //!
@@ -88,6 +89,8 @@
 //! that all turns share; `opaque` in `int8_gemm.rs` hides the number of turns from it.
 
 mod dispatch;
+mod half_precision;
+mod inner_step;
 pub mod math;
 mod packed;
 mod quantized_activations;
@@ -171,10 +174,12 @@ mod x86_same_bits;
 #[cfg(not(target_arch = "wasm32"))]
 pub use dispatch::use_same_bits;
 pub use dispatch::{
-    axpy, chosen, dot, gelu, gelu_tanh, implementations, layer_norm, matmul, matmul_blocks,
-    matmul_f32, matmul_nt, matmul_tn, matvec, max, mix, relu, rms_norm, same_bits, silu, softmax,
-    steady, sum,
+    axpy, chosen, dot, gelu, gelu_tanh, implementations, inner_steps, layer_norm, matmul,
+    matmul_blocks, matmul_f32, matmul_nt, matmul_tn, matvec, max, mix, relu, rms_norm, same_bits,
+    silu, softmax, steady, sum,
 };
+pub use half_precision::widen;
+pub use inner_step::InnerStep;
 pub use packed::{BLOCK, BlockType, PANEL_ROWS, PackedBlocks, PackedF32};
 pub use quantized_activations::QuantizedActivations;
 pub use table::{Kernels, ProductShape};

@@ -11,6 +11,8 @@
 //! rows 8-15   | columns 0, 1, 2, ... |
 //! ```
 
+use crate::half_precision::widened;
+
 /// Rows of a panel.
 pub const PANEL_ROWS: usize = 8;
 
@@ -32,23 +34,55 @@ pub enum BlockType {
     Q8_0,
     /// A scale and 32 numbers of 4 bits, from 0 to 15; the weight is the number minus 8.
     Q4_0,
+    /// A scale, a least weight, and 32 numbers of 4 bits, from 0 to 15; the weight is scale · number
+    /// + least.
+    Q4_1,
 }
 
 impl BlockType {
-    /// Bytes of one block in a file: a scale in f16 and 32 numbers.
+    /// Every type.
+    pub const ALL: [Self; 3] = [Self::Q8_0, Self::Q4_0, Self::Q4_1];
+
+    /// The name in GGUF files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Q8_0 => "Q8_0",
+            Self::Q4_0 => "Q4_0",
+            Self::Q4_1 => "Q4_1",
+        }
+    }
+
+    /// Bytes of one block in a file: a scale in f16, a least weight in f16 where there is one, and
+    /// 32 numbers.
     pub fn block_bytes(self) -> usize {
         match self {
             Self::Q8_0 => 34,
             Self::Q4_0 => 18,
+            Self::Q4_1 => 20,
         }
     }
 
-    /// Chunks of one block of eight rows: the numbers, then one of eight scales in f16.
+    /// Chunks of one block of eight rows: the numbers, then one of eight scales in f16, and one of
+    /// eight least weights in f16 where there are any.
     pub(crate) const fn panel_chunks(self) -> usize {
         match self {
             Self::Q8_0 => 17,
             Self::Q4_0 => 9,
+            Self::Q4_1 => 10,
         }
+    }
+
+    /// Chunks of the numbers of one block of eight rows.
+    const fn number_chunks(self) -> usize {
+        match self {
+            Self::Q8_0 => 16,
+            Self::Q4_0 | Self::Q4_1 => 8,
+        }
+    }
+
+    /// Numbers of two bytes before those of a block: its scale, and its least weight.
+    const fn heads(self) -> usize {
+        self.panel_chunks() - self.number_chunks()
     }
 }
 
@@ -77,6 +111,9 @@ impl BlockType {
 /// chunk  7   low halves    r0 c28-31   r1 c28-31   r2 c28-31   r3 c28-31
 ///            high halves   r4 c28-31   r5 c28-31   r6 c28-31   r7 c28-31
 /// chunk  8   scales of r0, r1, r2, r3, r4, r5, r6, r7 in f16
+///
+/// a block of Q4_1: 10 chunks, as Q4_0, then
+/// chunk  9   least weights of r0, r1, r2, r3, r4, r5, r6, r7 in f16
 /// ```
 ///
 /// One instruction multiplies and sums four columns of a row. A weight takes as many bytes as in
@@ -114,8 +151,8 @@ impl PackedBlocks {
             .and_then(|count| count.checked_mul(kind.panel_chunks()));
         assert!(count.is_some(), "[{rows}, {cols}] is too large");
         let mut empty = [EMPTY; 17];
-        if kind == BlockType::Q4_0 {
-            // A stored 8 is the weight 0.
+        if kind != BlockType::Q8_0 {
+            // A stored 8 is the weight 0 of Q4_0; with a scale of 0 it is that of Q4_1 too.
             empty[..8].fill(Chunk([0x88; 16]));
         }
         let empty = &empty[..kind.panel_chunks()];
@@ -182,14 +219,14 @@ impl PackedBlocks {
         let kind = self.kind;
         let from = (row / PANEL_ROWS * self.blocks + block) * kind.panel_chunks();
         let chunks = &mut self.chunks[from..from + kind.panel_chunks()];
-        let (scale, numbers) = bytes.split_at(2);
+        let (heads, numbers) = bytes.split_at(2 * kind.heads());
         match kind {
             BlockType::Q8_0 => {
                 for (step, four) in numbers.chunks_exact(4).enumerate() {
                     chunks[2 * step + upper].0[quad..quad + 4].copy_from_slice(four);
                 }
             }
-            BlockType::Q4_0 => {
+            BlockType::Q4_0 | BlockType::Q4_1 => {
                 // In a file byte j has number j in its low and number j + 16 in its high half.
                 for (j, &pair) in numbers.iter().enumerate() {
                     for (k, number) in [(j, pair & 15), (j + 16, pair >> 4)] {
@@ -203,8 +240,9 @@ impl PackedBlocks {
                 }
             }
         }
-        if let Some(last) = chunks.last_mut() {
-            last.0[2 * place..2 * place + 2].copy_from_slice(scale);
+        let last = chunks[kind.number_chunks()..].iter_mut();
+        for (chunk, head) in last.zip(heads.chunks_exact(2)) {
+            chunk.0[2 * place..2 * place + 2].copy_from_slice(head);
         }
     }
 
@@ -238,8 +276,9 @@ impl PackedBlocks {
         self.blocks * self.kind.block_bytes()
     }
 
-    /// The integers of one row in one block, and their scale.
-    pub(crate) fn block(&self, row: usize, block: usize) -> ([i8; BLOCK], f32) {
+    /// The integers of one row in one block, their scale, and, of Q4_1, the least weight; the
+    /// integers of 4 bits are the stored ones minus 8.
+    pub(crate) fn block(&self, row: usize, block: usize) -> ([i8; BLOCK], f32, Option<f32>) {
         let (place, quad, upper) = (row % PANEL_ROWS, row % 4 * 4, row % PANEL_ROWS / 4);
         let kind = self.kind;
         let from = (row / PANEL_ROWS * self.blocks + block) * kind.panel_chunks();
@@ -248,16 +287,18 @@ impl PackedBlocks {
         for (k, number) in numbers.iter_mut().enumerate() {
             *number = match kind {
                 BlockType::Q8_0 => chunks[k / 4 * 2 + upper].0[quad + k % 4].cast_signed(),
-                BlockType::Q4_0 => {
+                BlockType::Q4_0 | BlockType::Q4_1 => {
                     let byte = chunks[k / 4].0[quad + k % 4];
                     let number = if upper == 0 { byte & 15 } else { byte >> 4 };
                     number.cast_signed() - 8
                 }
             };
         }
-        let scales = &chunks[kind.panel_chunks() - 1].0;
-        let scale = u16::from_le_bytes([scales[2 * place], scales[2 * place + 1]]);
-        (numbers, half(scale))
+        let mut heads = chunks[kind.number_chunks()..].iter().map(|chunk| {
+            let eight = &chunk.0;
+            widened(u16::from_le_bytes([eight[2 * place], eight[2 * place + 1]]))
+        });
+        (numbers, heads.next().unwrap_or_default(), heads.next())
     }
 
     /// Writes row `row` as `f32` to `out`, such as a token's row of an embedding table.
@@ -273,9 +314,12 @@ impl PackedBlocks {
             out.len()
         );
         for (block, out) in out.chunks_exact_mut(BLOCK).enumerate() {
-            let (numbers, scale) = self.block(row, block);
+            let (numbers, scale, least) = self.block(row, block);
             for (out, number) in out.iter_mut().zip(numbers) {
-                *out = scale * f32::from(number);
+                *out = match least {
+                    Some(least) => scale * f32::from(number + 8) + least,
+                    None => scale * f32::from(number),
+                };
             }
         }
     }
@@ -401,18 +445,4 @@ impl PackedF32 {
             *out = self.number(row, col);
         }
     }
-}
-
-/// The value of a number in half precision. (Written out, as the SIMD implementations do it; so
-/// this crate needs no `half`.)
-fn half(bits: u16) -> f32 {
-    let bits = u32::from(bits);
-    let (sign, magnitude) = ((bits & 0x8000) << 16, bits & 0x7fff);
-    let number = match magnitude >> 10 {
-        // Below the smallest normal number: multiples of 2⁻²⁴.
-        0 => (magnitude as f32 * f32::from_bits((127 - 24) << 23)).to_bits(),
-        31 => 0x7f80_0000 | magnitude << 13,
-        _ => (magnitude << 13) + (112 << 23),
-    };
-    f32::from_bits(sign | number)
 }

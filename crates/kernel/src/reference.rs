@@ -3,6 +3,7 @@
 //!
 //! Shapes are checked by the callers in [`crate`]; here a wrong length panics at the index.
 
+use super::inner_step::PLAIN;
 pub use super::reference_packed::quantize;
 use super::reference_packed::{matmul_blocks, matmul_f32, product};
 use super::table::Kernels;
@@ -30,6 +31,7 @@ pub static KERNELS: Kernels = Kernels {
     quantize,
     matmul_f32,
     matmul_blocks,
+    inner_steps: PLAIN,
 };
 
 /// The dot product Σᵢ aᵢ bᵢ.

@@ -63,7 +63,8 @@ pub(crate) unsafe fn product(a: *const f32, b: *const f32, out: *mut f32, shape:
 }
 
 /// The product out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 in their
-/// order, the inner sum in integers; the columns m of the panels asked for.
+/// order, the inner sum in integers; the columns m of the panels asked for. Weights s_mb w_mbk + o_mb
+/// add (Σ_k x_tbk) · (o_mb · s_tb) to each block.
 ///
 /// # Safety
 /// `out` is at [T, M] numbers, the panels exist, and the blocks of `tokens` are as many as those of
@@ -79,7 +80,7 @@ pub(crate) unsafe fn matmul_blocks(
         for token in 0..tokens.tokens {
             let mut total = 0.0;
             for block in 0..weights.blocks {
-                let (numbers, scale) = weights.block(row, block);
+                let (numbers, scale, least) = weights.block(row, block);
                 let at = token * tokens.blocks + block;
                 let x = &tokens.numbers[at * BLOCK..(at + 1) * BLOCK];
                 let mut sum = 0;
@@ -87,6 +88,11 @@ pub(crate) unsafe fn matmul_blocks(
                     sum += i32::from(numbers[k]) * i32::from(x[k]);
                 }
                 total += sum as f32 * (scale * tokens.scales[at]);
+                if let Some(least) = least {
+                    // The integers are 8 below the stored ones.
+                    let offset = least + 8.0 * scale;
+                    total += tokens.sums[at] as f32 * (offset * tokens.scales[at]);
+                }
             }
             // SAFETY: token < T and row < M.
             unsafe { *out.add(token * weights.rows + row) = total };

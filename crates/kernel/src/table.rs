@@ -1,6 +1,7 @@
 //! One implementation of all kernels: a table of functions, with methods that check lengths.
 
-use super::packed::{BLOCK, PANEL_ROWS, PackedBlocks, PackedF32};
+use super::inner_step::{InnerStep, InnerSteps};
+use super::packed::{BLOCK, BlockType, PANEL_ROWS, PackedBlocks, PackedF32};
 use super::quantized_activations::QuantizedActivations;
 use super::threads;
 use std::ops::Range;
@@ -189,6 +190,8 @@ pub struct Kernels {
     pub(crate) quantize: Quantize,
     pub(crate) matmul_f32: MatmulF32,
     pub(crate) matmul_blocks: MatmulBlocks,
+    /// The inner steps of `matmul_blocks`.
+    pub(crate) inner_steps: InnerSteps,
 }
 
 /// Panics unless the three matrices of a product have the lengths that their shapes say.
@@ -237,9 +240,19 @@ fn share(rows: usize, work: usize, out: &mut [f32], run: impl Fn(Range<usize>, *
 
 impl Kernels {
     /// The name of the implementation: `reference`, `portable`, `portable-avx2`, `avx2`,
-    /// `avx-vnni`, `avx-512`, `simd128`, `relaxed-wide` or `relaxed`.
+    /// `avx-vnni`, `avx-512`, `simd128`, `relaxed-wide`, `relaxed-pairs` or `relaxed`.
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// The inner steps of [`Self::matmul_blocks`] with weights of a type: for one token, and for
+    /// many. Q4_1 is multiplied as Q4_0, and the offset of a block is added.
+    pub fn inner_steps(&self, kind: BlockType) -> [InnerStep; 2] {
+        let [eight, four] = self.inner_steps;
+        match kind {
+            BlockType::Q8_0 => eight,
+            BlockType::Q4_0 | BlockType::Q4_1 => four,
+        }
     }
 
     /// See [`crate::dot`].

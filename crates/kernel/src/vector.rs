@@ -119,19 +119,19 @@ macro_rules! implementation {
         implementation! { @functions int8_gemm, $int8, $features,
             matmul_blocks(weights: &$crate::PackedBlocks, tokens: &$crate::QuantizedActivations, panels: std::ops::Range<usize>, out: *mut f32) -> ();
         }
-        implementation! { @table $name, $vector, $features, matmul_blocks }
+        implementation! { @table $name, $vector, $features, matmul_blocks, $crate::int8_gemm::inner_steps::<$int8>() }
         implementation! { @static }
     };
     // Without an int8 kernel: the plain loops multiply quantized weights.
     ($name:literal, $vector:ty, $features:literal) => {
-        implementation! { @table $name, $vector, $features, $crate::reference_packed::matmul_blocks }
+        implementation! { @table $name, $vector, $features, $crate::reference_packed::matmul_blocks, $crate::inner_step::PLAIN }
         implementation! { @static }
     };
     (@static) => {
         /// The table of this instruction set; only for machines that have it.
         pub(crate) static KERNELS: $crate::Kernels = TABLE;
     };
-    (@table $name:literal, $vector:ty, $features:literal, $blocks:expr) => {
+    (@table $name:literal, $vector:ty, $features:literal, $blocks:expr, $steps:expr) => {
         implementation! { @functions generic, $vector, $features,
             dot(a: &[f32], b: &[f32]) -> f32;
             matvec(a: &[f32], x: &[f32], out: &mut [f32]) -> ();
@@ -157,7 +157,7 @@ macro_rules! implementation {
         /// The table, also for tables that differ from it in a function or two.
         pub(crate) const TABLE: $crate::Kernels = $crate::Kernels {
             name: $name, dot, axpy: $crate::reference::axpy, matvec, product, matmul_nt, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
-            silu, exp, gelu_tanh, quantize, matmul_f32, matmul_blocks: $blocks,
+            silu, exp, gelu_tanh, quantize, matmul_f32, matmul_blocks: $blocks, inner_steps: $steps,
         };
     };
     (@functions $module:ident, $vector:ty, $features:literal, $($function:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {

@@ -7,7 +7,9 @@
 use super::int8_gemm;
 use super::table::Kernels;
 use super::vector::Vector;
-use super::wasm_relaxed_int8::{Choice, RelaxedInt8, RelaxedWide, find};
+use super::wasm_relaxed_int8::{
+    Choice, RelaxedInt8, RelaxedWide, RelaxedWideAndPairs, find, has_pairs,
+};
 use super::wasm_simd128::Simd128;
 use core::arch::wasm32::f32x4_relaxed_madd;
 
@@ -18,11 +20,19 @@ pub(crate) fn detect() -> &'static Kernels {
     static SIGNED: Kernels = Kernels {
         name: "relaxed",
         matmul_blocks: int8_gemm::matmul_blocks::<RelaxedInt8<0>>,
+        inner_steps: int8_gemm::inner_steps::<RelaxedInt8<0>>(),
         ..TABLE
     };
     static UNSIGNED: Kernels = Kernels {
         name: "relaxed",
         matmul_blocks: int8_gemm::matmul_blocks::<RelaxedInt8<127>>,
+        inner_steps: int8_gemm::inner_steps::<RelaxedInt8<127>>(),
+        ..TABLE
+    };
+    static PAIRS: Kernels = Kernels {
+        name: "relaxed",
+        matmul_blocks: int8_gemm::matmul_blocks::<RelaxedWideAndPairs>,
+        inner_steps: int8_gemm::inner_steps::<RelaxedWideAndPairs>(),
         ..TABLE
     };
     static NEITHER: Kernels = Kernels {
@@ -32,8 +42,21 @@ pub(crate) fn detect() -> &'static Kernels {
     match find() {
         Choice::Signed => &SIGNED,
         Choice::Unsigned => &UNSIGNED,
+        Choice::Neither if has_pairs() => &PAIRS,
         Choice::Neither => &NEITHER,
     }
+}
+
+/// The table that multiplies Q4_0 by sums of pairs in 16 bits, where they are exact, also where
+/// [`detect`] has a better one: for tests and measurements.
+pub(crate) fn detect_pairs() -> Option<&'static Kernels> {
+    static PAIRS: Kernels = Kernels {
+        name: "relaxed-pairs",
+        matmul_blocks: int8_gemm::matmul_blocks::<RelaxedWideAndPairs>,
+        inner_steps: int8_gemm::inner_steps::<RelaxedWideAndPairs>(),
+        ..TABLE
+    };
+    has_pairs().then_some(&PAIRS)
 }
 
 /// A vector of four lanes.

@@ -14,10 +14,16 @@
 //! | `Unsigned` | q + 127, from 0 to 254; each sum starts from −127 Σ w | x86 with AVX-VNNI |
 //! | `Neither` | none: numbers of 16 bits, as SIMD128 | other x86, where two dots of 7 bits were slower than that |
 //!
+//! That test asks with weights of 8 bits. Those of Q4_0 are so small that no sum of two products
+//! saturates, and the sums of a block fit in 16 bits. So where `Neither` is found and
+//! [`has_pairs`] holds, Q4_0 is multiplied by `i16x8_relaxed_dot_i8x16_i7x16` and q + 127
+//! ([`RelaxedPairs`]): two instructions for 16 products in place of four.
+//!
 //! A product with one token stays within the promise everywhere: memory is slower than two dots.
 //! All forms give the same integers.
 
-use super::int8_gemm::{Int8Kernel, opaque};
+use super::inner_step::InnerStep;
+use super::int8_gemm::{Int8Kernel, Prepare, Rows, Steps, opaque};
 use super::wasm_simd128_int8::Simd128Int8;
 use core::arch::wasm32::*;
 
@@ -76,6 +82,20 @@ pub(crate) fn find() -> Choice {
     }
 }
 
+/// True where pairs of products of weights of 4 bits with unsigned activations are exact in 16 bits:
+/// on x86, whose `pmaddubsw` saturates with none of them.
+pub(crate) fn has_pairs() -> bool {
+    (-8..8_i8).all(|weight| {
+        // 254 and 128 as bytes, and what is read alike with a sign and without.
+        [-2_i8, -128, 127, 0].iter().all(|&token| {
+            let (w, t) = std::hint::black_box((i8x16_splat(weight), i8x16_splat(token)));
+            let expected = 2 * i16::from(weight) * i16::from(token.cast_unsigned());
+            let found = i16x8_relaxed_dot_i8x16_i7x16(w, t);
+            i16x8_all_true(i16x8_eq(found, i16x8_splat(expected)))
+        })
+    })
+}
+
 /// The kernel that multiplies many tokens by one dot product for 16 numbers; `BIAS` was added to
 /// their activations.
 pub(crate) struct RelaxedInt8<const BIAS: i8>;
@@ -83,12 +103,42 @@ pub(crate) struct RelaxedInt8<const BIAS: i8>;
 /// The kernel that multiplies many tokens by numbers of 16 bits.
 pub(crate) struct RelaxedWide;
 
+/// As [`RelaxedWide`], with weights of 4 bits multiplied by [`RelaxedPairs`].
+pub(crate) struct RelaxedWideAndPairs;
+
+/// The steps for weights of 4 bits that sum in 16 bits: a lane gets two products a step, at most
+/// 8 · 127 each, so the 16 of a block fit. They are widened once a block.
+pub(crate) struct RelaxedPairs;
+
+/// Added to the activations of many tokens that are unsigned.
+const BIAS: i8 = 127;
+
 /// Adds products of 16 weights with 16 activations, whose positive and negative parts come
 /// separately.
 #[inline(always)]
 fn dot_parts(weights: v128, (plus, minus): Pair, (p, n): &mut Pair) {
     *p = i32x4_relaxed_dot_i8x16_i7x16_add(weights, plus, *p);
     *n = i32x4_relaxed_dot_i8x16_i7x16_add(weights, minus, *n);
+}
+
+/// Adds products of 16 numbers with 16 others in pairs, in 16 bits.
+#[inline(always)]
+fn add_pairs(a: v128, b: v128, parts: v128) -> v128 {
+    i16x8_add(parts, i16x8_relaxed_dot_i8x16_i7x16(a, b))
+}
+
+/// Four columns of Q4_0: the weights of rows 0 to 3, and those of rows 4 to 7.
+///
+/// # Safety
+/// 16 readable bytes.
+#[inline(always)]
+unsafe fn nibbles(from: *const u8) -> Pair {
+    // SAFETY: as the caller vouches.
+    let chunk = unsafe { v128_load(from.cast()) };
+    (
+        i8x16_sub(v128_and(chunk, u8x16_splat(15)), i8x16_splat(8)),
+        i8x16_sub(u8x16_shr(chunk, 4), i8x16_splat(8)),
+    )
 }
 
 /// Each lane of 32 bits in all lanes: four activations, for four rows.
@@ -126,24 +176,16 @@ impl<const BIAS: i8> RelaxedInt8<BIAS> {
     }
 }
 
-impl<const BIAS: i8> Int8Kernel for RelaxedInt8<BIAS> {
+impl<const BIAS: i8> Rows for RelaxedInt8<BIAS> {
     type Sums = Pair;
     type Totals = Pair;
-    type Weights = Pair;
-    /// The address of the 32 activations.
-    type Block = *const i8;
-
-    const TILE: usize = 4;
-    const STEPS: usize = 8;
 
     same! { Simd128Int8:
         zero() -> Pair;
+        same(sum: i32) -> Pair;
         totals(from: *const f32) -> Pair;
         halves(from: *const u8) -> Pair;
         store(totals: Pair, to: *mut f32) -> ();
-        sums(from: *const i32) -> Pair;
-        store_sums(sums: Pair, to: *mut i32) -> ();
-        weights(from: *const u8) -> Pair;
     }
 
     #[inline(always)]
@@ -157,6 +199,14 @@ impl<const BIAS: i8> Int8Kernel for RelaxedInt8<BIAS> {
             add(totals.1, sums.1, scales.1),
         )
     }
+}
+
+impl<const BIAS: i8> Int8Kernel for RelaxedInt8<BIAS> {
+    type Nibbles = Self;
+    /// The address of the 32 activations.
+    type Block = *const i8;
+
+    const ONE_TOKEN: [InnerStep; 2] = [InnerStep::RelaxedTwice, InnerStep::RelaxedWeights];
 
     #[inline(always)]
     unsafe fn block(from: *const i8) -> *const i8 {
@@ -205,6 +255,25 @@ impl<const BIAS: i8> Int8Kernel for RelaxedInt8<BIAS> {
         }
         (low, high)
     }
+}
+
+impl<const BIAS: i8> Steps for RelaxedInt8<BIAS> {
+    type PartialSums = Pair;
+    type Weights = Pair;
+
+    const TILE: usize = 4;
+    const STEPS: usize = 8;
+    const STEP: InnerStep = match BIAS {
+        0 => InnerStep::RelaxedSigned,
+        _ => InnerStep::RelaxedUnsigned,
+    };
+
+    same! { Simd128Int8:
+        partial_sums(from: *const i32) -> Pair;
+        store_partial_sums(parts: Pair, to: *mut i32) -> ();
+        weights(from: *const u8) -> Pair;
+        whole(parts: Pair) -> Pair;
+    }
 
     #[inline(always)]
     unsafe fn prepare_token(from: *const i8, to: *mut u8) {
@@ -218,7 +287,19 @@ impl<const BIAS: i8> Int8Kernel for RelaxedInt8<BIAS> {
     }
 
     #[inline(always)]
-    unsafe fn prepare_q8(from: *const u8, to: *mut u8) -> Pair {
+    unsafe fn step(parts: Pair, weights: Pair, token: *const u8) -> Pair {
+        // SAFETY: the caller vouches for 4 readable bytes.
+        let token = unsafe { v128_load32_splat(token.cast()) };
+        (
+            i32x4_relaxed_dot_i8x16_i7x16_add(weights.0, token, parts.0),
+            i32x4_relaxed_dot_i8x16_i7x16_add(weights.1, token, parts.1),
+        )
+    }
+}
+
+impl<const BIAS: i8> Prepare<true> for RelaxedInt8<BIAS> {
+    #[inline(always)]
+    unsafe fn prepare(from: *const u8, to: *mut u8) -> Pair {
         let mut sums = (i32x4_splat(0), i32x4_splat(0));
         for four in 0..8 {
             // SAFETY: the caller vouches for 256 readable and 256 writable bytes.
@@ -231,16 +312,16 @@ impl<const BIAS: i8> Int8Kernel for RelaxedInt8<BIAS> {
         }
         (i32x4_neg(sums.0), i32x4_neg(sums.1))
     }
+}
 
+impl<const BIAS: i8> Prepare<false> for RelaxedInt8<BIAS> {
     #[inline(always)]
-    unsafe fn prepare_q4(from: *const u8, to: *mut u8) -> Pair {
+    unsafe fn prepare(from: *const u8, to: *mut u8) -> Pair {
         let mut sums = (i32x4_splat(0), i32x4_splat(0));
         for four in 0..8 {
             // SAFETY: the caller vouches for 128 readable and 256 writable bytes.
             unsafe {
-                let chunk = v128_load(from.add(16 * four).cast());
-                let low = i8x16_sub(v128_and(chunk, u8x16_splat(15)), i8x16_splat(8));
-                let high = i8x16_sub(u8x16_shr(chunk, 4), i8x16_splat(8));
+                let (low, high) = nibbles(from.add(16 * four));
                 sums = (Self::start(low, sums.0), Self::start(high, sums.1));
                 v128_store(to.add(32 * four).cast(), low);
                 v128_store(to.add(32 * four + 16).cast(), high);
@@ -248,45 +329,174 @@ impl<const BIAS: i8> Int8Kernel for RelaxedInt8<BIAS> {
         }
         (i32x4_neg(sums.0), i32x4_neg(sums.1))
     }
+}
 
+/// As [`Rows`] for relaxed SIMD: one multiply-add.
+macro_rules! relaxed_rows {
+    ($($kernel:ty),*) => {
+        $(
+            impl Rows for $kernel {
+                type Sums = Pair;
+                type Totals = Pair;
+
+                same! { RelaxedInt8::<0>:
+                    zero() -> Pair;
+                    same(sum: i32) -> Pair;
+                    totals(from: *const f32) -> Pair;
+                    halves(from: *const u8) -> Pair;
+                    store(totals: Pair, to: *mut f32) -> ();
+                    add_scaled(totals: Pair, sums: Pair, scales: Pair, factor: f32) -> Pair;
+                }
+            }
+        )*
+    };
+}
+
+relaxed_rows!(RelaxedWide, RelaxedPairs, RelaxedWideAndPairs);
+
+/// The steps of [`Simd128Int8`], and its preparation of Q8_0.
+macro_rules! wide_steps {
+    ($($kernel:ty),*) => {
+        $(
+            impl Steps for $kernel {
+                type PartialSums = Pair;
+                type Weights = Pair;
+
+                const TILE: usize = Simd128Int8::TILE;
+                const STEPS: usize = Simd128Int8::STEPS;
+                const STEP: InnerStep = Simd128Int8::STEP;
+
+                same! { Simd128Int8:
+                    prepare_token(from: *const i8, to: *mut u8) -> ();
+                    partial_sums(from: *const i32) -> Pair;
+                    store_partial_sums(parts: Pair, to: *mut i32) -> ();
+                    weights(from: *const u8) -> Pair;
+                    step(parts: Pair, weights: Pair, token: *const u8) -> Pair;
+                    whole(parts: Pair) -> Pair;
+                }
+            }
+
+            impl Prepare<true> for $kernel {
+                #[inline(always)]
+                unsafe fn prepare(from: *const u8, to: *mut u8) -> Pair {
+                    // SAFETY: the caller vouches for the same.
+                    unsafe { <Simd128Int8 as Prepare<true>>::prepare(from, to) }
+                }
+            }
+        )*
+    };
+}
+
+wide_steps!(RelaxedWide, RelaxedWideAndPairs);
+
+impl Prepare<false> for RelaxedWide {
     #[inline(always)]
-    unsafe fn step(sums: Pair, weights: Pair, token: *const u8) -> Pair {
-        // SAFETY: the caller vouches for 4 readable bytes.
-        let token = unsafe { v128_load32_splat(token.cast()) };
-        (
-            i32x4_relaxed_dot_i8x16_i7x16_add(weights.0, token, sums.0),
-            i32x4_relaxed_dot_i8x16_i7x16_add(weights.1, token, sums.1),
-        )
+    unsafe fn prepare(from: *const u8, to: *mut u8) -> Pair {
+        // SAFETY: the caller vouches for the same.
+        unsafe { <Simd128Int8 as Prepare<false>>::prepare(from, to) }
     }
 }
 
 impl Int8Kernel for RelaxedWide {
-    type Sums = Pair;
-    type Totals = Pair;
-    type Weights = Pair;
+    type Nibbles = Self;
     type Block = *const i8;
 
-    const TILE: usize = Simd128Int8::TILE;
-    const STEPS: usize = Simd128Int8::STEPS;
+    const ONE_TOKEN: [InnerStep; 2] = RelaxedInt8::<0>::ONE_TOKEN;
 
     same! { RelaxedInt8::<0>:
-        add_scaled(totals: Pair, sums: Pair, scales: Pair, factor: f32) -> Pair;
         block(from: *const i8) -> *const i8;
         dot_q8(weights: *const u8, block: *const i8) -> Pair;
         dot_q4(weights: *const u8, block: *const i8, sum: i32) -> Pair;
     }
+}
 
-    same! { Simd128Int8:
-        zero() -> Pair;
-        totals(from: *const f32) -> Pair;
-        halves(from: *const u8) -> Pair;
-        store(totals: Pair, to: *mut f32) -> ();
+impl Int8Kernel for RelaxedWideAndPairs {
+    type Nibbles = RelaxedPairs;
+    type Block = *const i8;
+
+    const ONE_TOKEN: [InnerStep; 2] = [InnerStep::RelaxedTwice, InnerStep::RelaxedPairs];
+
+    same! { RelaxedInt8::<0>:
+        block(from: *const i8) -> *const i8;
+        dot_q8(weights: *const u8, block: *const i8) -> Pair;
+    }
+
+    #[inline(always)]
+    unsafe fn dot_q4(weights: *const u8, block: *const i8, sum: i32) -> Pair {
+        // Σ (w − 8) x = Σ w x − 8 Σ x. The weight, 0 to 15, is the operand of 7 bits: a sum of two
+        // products is at most 2 · 15 · 127, and all eight of a lane fit in 16 bits too.
+        let zero = i16x8_splat(0);
+        let (mut low, mut high) = (zero, zero);
+        for half in 0..opaque(2) {
+            // SAFETY: half < 2 stays inside the 32 activations and the 8 chunks at `weights`.
+            unsafe {
+                let tokens = splats(v128_load(block.add(16 * half).cast()));
+                for four in 0..4 {
+                    let chunk = v128_load(weights.add(64 * half + 16 * four).cast());
+                    let lower = v128_and(chunk, u8x16_splat(15));
+                    low = add_pairs(tokens[four], lower, low);
+                    let upper = u8x16_shr(chunk, 4);
+                    high = add_pairs(tokens[four], upper, high);
+                }
+            }
+        }
+        let start = i32x4_splat(-8 * sum);
+        // SAFETY: as the caller vouches.
+        let (low, high) = unsafe { RelaxedPairs::whole((low, high)) };
+        (i32x4_add(low, start), i32x4_add(high, start))
+    }
+}
+
+impl Steps for RelaxedPairs {
+    type PartialSums = Pair;
+    type Weights = Pair;
+
+    const TILE: usize = 4;
+    const STEPS: usize = 8;
+    const STEP: InnerStep = InnerStep::RelaxedPairs;
+
+    same! { RelaxedInt8::<BIAS>:
         prepare_token(from: *const i8, to: *mut u8) -> ();
-        prepare_q8(from: *const u8, to: *mut u8) -> Pair;
-        prepare_q4(from: *const u8, to: *mut u8) -> Pair;
-        sums(from: *const i32) -> Pair;
-        store_sums(sums: Pair, to: *mut i32) -> ();
+        partial_sums(from: *const i32) -> Pair;
+        store_partial_sums(parts: Pair, to: *mut i32) -> ();
         weights(from: *const u8) -> Pair;
-        step(sums: Pair, weights: Pair, token: *const u8) -> Pair;
+    }
+
+    #[inline(always)]
+    unsafe fn step(parts: Pair, weights: Pair, token: *const u8) -> Pair {
+        // SAFETY: the caller vouches for 4 readable bytes.
+        let token = unsafe { v128_load32_splat(token.cast()) };
+        (
+            add_pairs(weights.0, token, parts.0),
+            add_pairs(weights.1, token, parts.1),
+        )
+    }
+
+    #[inline(always)]
+    unsafe fn whole(parts: Pair) -> Pair {
+        let ones = i16x8_splat(1);
+        (
+            i32x4_dot_i16x8(parts.0, ones),
+            i32x4_dot_i16x8(parts.1, ones),
+        )
+    }
+}
+
+impl Prepare<false> for RelaxedPairs {
+    #[inline(always)]
+    unsafe fn prepare(from: *const u8, to: *mut u8) -> Pair {
+        let zero = i16x8_splat(0);
+        let (mut low, mut high) = (zero, zero);
+        for four in 0..8 {
+            // SAFETY: the caller vouches for 128 readable and 256 writable bytes.
+            unsafe {
+                let (lower, upper) = nibbles(from.add(16 * four));
+                low = add_pairs(lower, i8x16_splat(BIAS), low);
+                high = add_pairs(upper, i8x16_splat(BIAS), high);
+                v128_store(to.add(32 * four).cast(), lower);
+                v128_store(to.add(32 * four + 16).cast(), upper);
+            }
+        }
+        (i16x8_neg(low), i16x8_neg(high))
     }
 }

@@ -1,6 +1,7 @@
 //! The int8 kernel of SIMD128, whose narrowest product is of 16 bits: bytes are widened first.
 
-use super::int8_gemm::Int8Kernel;
+use super::inner_step::InnerStep;
+use super::int8_gemm::{Int8Kernel, Prepare, Rows, Steps};
 use core::arch::wasm32::*;
 
 /// The int8 kernel of SIMD128.
@@ -54,19 +55,18 @@ unsafe fn widen(bytes: v128, to: *mut u8, next: *mut u8) {
     }
 }
 
-impl Int8Kernel for Simd128Int8 {
+impl Rows for Simd128Int8 {
     type Sums = Pair;
     type Totals = Pair;
-    type Weights = Pair;
-    /// 32 activations in 16 bits, eight in each.
-    type Block = [v128; 4];
-
-    const TILE: usize = 4;
-    const STEPS: usize = 16;
 
     #[inline(always)]
     unsafe fn zero() -> Pair {
         (f32x4_splat(0.0), f32x4_splat(0.0))
+    }
+
+    #[inline(always)]
+    unsafe fn same(sum: i32) -> Pair {
+        (i32x4_splat(sum), i32x4_splat(sum))
     }
 
     #[inline(always)]
@@ -106,6 +106,14 @@ impl Int8Kernel for Simd128Int8 {
             v128_store(to.add(4).cast(), totals.1);
         }
     }
+}
+
+impl Int8Kernel for Simd128Int8 {
+    type Nibbles = Self;
+    /// 32 activations in 16 bits, eight in each.
+    type Block = [v128; 4];
+
+    const ONE_TOKEN: [InnerStep; 2] = [InnerStep::Wide; 2];
 
     #[inline(always)]
     unsafe fn block(from: *const i8) -> [v128; 4] {
@@ -179,6 +187,15 @@ impl Int8Kernel for Simd128Int8 {
             i32x4_sub(join(sums[2], sums[3]), eights),
         )
     }
+}
+
+impl Steps for Simd128Int8 {
+    type PartialSums = Pair;
+    type Weights = Pair;
+
+    const TILE: usize = 4;
+    const STEPS: usize = 16;
+    const STEP: InnerStep = InnerStep::Wide;
 
     #[inline(always)]
     unsafe fn prepare_token(from: *const i8, to: *mut u8) {
@@ -192,7 +209,45 @@ impl Int8Kernel for Simd128Int8 {
     }
 
     #[inline(always)]
-    unsafe fn prepare_q8(from: *const u8, to: *mut u8) -> Pair {
+    unsafe fn partial_sums(from: *const i32) -> Pair {
+        // SAFETY: the caller vouches for 32 readable bytes.
+        unsafe { (v128_load(from.cast()), v128_load(from.add(4).cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_partial_sums(parts: Pair, to: *mut i32) {
+        // SAFETY: the caller vouches for 32 writable bytes.
+        unsafe {
+            v128_store(to.cast(), parts.0);
+            v128_store(to.add(4).cast(), parts.1);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn weights(from: *const u8) -> Pair {
+        // SAFETY: the caller vouches for 32 readable bytes.
+        unsafe { (v128_load(from.cast()), v128_load(from.add(16).cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn step(parts: Pair, weights: Pair, token: *const u8) -> Pair {
+        // SAFETY: the caller vouches for 4 readable bytes.
+        let token = unsafe { v128_load32_splat(token.cast()) };
+        (
+            i32x4_add(parts.0, i32x4_dot_i16x8(weights.0, token)),
+            i32x4_add(parts.1, i32x4_dot_i16x8(weights.1, token)),
+        )
+    }
+
+    #[inline(always)]
+    unsafe fn whole(parts: Pair) -> Pair {
+        parts
+    }
+}
+
+impl Prepare<true> for Simd128Int8 {
+    #[inline(always)]
+    unsafe fn prepare(from: *const u8, to: *mut u8) -> Pair {
         for four in 0..8 {
             for quad in 0..2 {
                 // SAFETY: the caller vouches for 256 readable and 512 writable bytes.
@@ -205,9 +260,11 @@ impl Int8Kernel for Simd128Int8 {
         }
         (i32x4_splat(0), i32x4_splat(0))
     }
+}
 
+impl Prepare<false> for Simd128Int8 {
     #[inline(always)]
-    unsafe fn prepare_q4(from: *const u8, to: *mut u8) -> Pair {
+    unsafe fn prepare(from: *const u8, to: *mut u8) -> Pair {
         for four in 0..8 {
             // SAFETY: the caller vouches for 128 readable and 512 writable bytes.
             unsafe {
@@ -220,36 +277,5 @@ impl Int8Kernel for Simd128Int8 {
             }
         }
         (i32x4_splat(0), i32x4_splat(0))
-    }
-
-    #[inline(always)]
-    unsafe fn sums(from: *const i32) -> Pair {
-        // SAFETY: the caller vouches for eight readable numbers.
-        unsafe { (v128_load(from.cast()), v128_load(from.add(4).cast())) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_sums(sums: Pair, to: *mut i32) {
-        // SAFETY: the caller vouches for eight writable numbers.
-        unsafe {
-            v128_store(to.cast(), sums.0);
-            v128_store(to.add(4).cast(), sums.1);
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn weights(from: *const u8) -> Pair {
-        // SAFETY: the caller vouches for 32 readable bytes.
-        unsafe { (v128_load(from.cast()), v128_load(from.add(16).cast())) }
-    }
-
-    #[inline(always)]
-    unsafe fn step(sums: Pair, weights: Pair, token: *const u8) -> Pair {
-        // SAFETY: the caller vouches for 4 readable bytes.
-        let token = unsafe { v128_load32_splat(token.cast()) };
-        (
-            i32x4_add(sums.0, i32x4_dot_i16x8(weights.0, token)),
-            i32x4_add(sums.1, i32x4_dot_i16x8(weights.1, token)),
-        )
     }
 }

@@ -19,6 +19,7 @@ pub(crate) fn detect_vnni() -> Option<&'static Kernels> {
     static VNNI: Kernels = Kernels {
         name: "avx-vnni",
         matmul_blocks: matmul_blocks_vnni,
+        inner_steps: int8_gemm::inner_steps::<X86Int8<Vnni>>(),
         ..TABLE
     };
     detect()?;

@@ -7,7 +7,7 @@
 
 use super::x86_avx2::{self, Avx2};
 use super::x86_int8::{Vnni512, X86Int8};
-use super::{Kernels, vector::Vector};
+use super::{Kernels, int8_gemm, vector::Vector};
 use std::arch::x86_64::*;
 
 /// The table of AVX-512, or `None` where this processor lacks one of its parts F, VL and VNNI.
@@ -29,6 +29,7 @@ static KERNELS: Kernels = Kernels {
     exp,
     gelu_tanh,
     matmul_blocks,
+    inner_steps: int8_gemm::inner_steps::<X86Int8<Vnni512>>(),
     ..x86_avx2::TABLE
 };
 

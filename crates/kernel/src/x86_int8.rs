@@ -1,7 +1,8 @@
 //! The int8 kernels of x86-64: with AVX2, and with AVX-VNNI or the VNNI of AVX-512 where the
 //! processor has it.
 
-use super::int8_gemm::Int8Kernel;
+use super::inner_step::InnerStep;
+use super::int8_gemm::{Int8Kernel, Prepare, Rows, Steps};
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
@@ -14,6 +15,8 @@ pub(crate) trait Dot {
     /// A number added to the activations of many tokens; each sum starts from a value that
     /// subtracts its share again.
     const BIAS: i8;
+    /// The instruction's name.
+    const STEP: InnerStep;
     /// The updated sums: sums + |weights| · tokens, in fours; weights as unsigned bytes, none above
     /// 128, and tokens from −127 to 127.
     unsafe fn unsigned(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i;
@@ -30,6 +33,7 @@ pub(crate) struct Vnni512;
 
 impl Dot for Avx2 {
     const BIAS: i8 = 0;
+    const STEP: InnerStep = InnerStep::Avx2;
 
     #[inline(always)]
     unsafe fn unsigned(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i {
@@ -54,6 +58,7 @@ impl Dot for Avx2 {
 
 impl Dot for Vnni {
     const BIAS: i8 = 127;
+    const STEP: InnerStep = InnerStep::Vnni;
 
     #[inline(always)]
     unsafe fn unsigned(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i {
@@ -70,6 +75,7 @@ impl Dot for Vnni {
 
 impl Dot for Vnni512 {
     const BIAS: i8 = Vnni::BIAS;
+    const STEP: InnerStep = Vnni::STEP;
 
     #[inline(always)]
     unsafe fn unsigned(weights: __m256i, tokens: __m256i, sums: __m256i) -> __m256i {
@@ -112,20 +118,20 @@ unsafe fn four(from: *const u8) -> __m256i {
     unsafe { _mm256_set1_epi32(from.cast::<i32>().read_unaligned()) }
 }
 
-impl<D: Dot> Int8Kernel for X86Int8<D> {
+impl<D: Dot> Rows for X86Int8<D> {
     type Sums = __m256i;
     type Totals = __m256;
-    type Weights = __m256i;
-    /// The address of the 32 activations: broadcasts from memory cost nothing extra.
-    type Block = *const u8;
-
-    const TILE: usize = 8;
-    const STEPS: usize = 8;
 
     #[inline(always)]
     unsafe fn zero() -> __m256 {
         // SAFETY: the caller vouches for AVX.
         unsafe { _mm256_setzero_ps() }
+    }
+
+    #[inline(always)]
+    unsafe fn same(sum: i32) -> __m256i {
+        // SAFETY: the caller vouches for AVX.
+        unsafe { _mm256_set1_epi32(sum) }
     }
 
     #[inline(always)]
@@ -154,6 +160,14 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
         // SAFETY: the caller vouches for AVX and for eight writable numbers.
         unsafe { _mm256_storeu_ps(to, totals) }
     }
+}
+
+impl<D: Dot> Int8Kernel for X86Int8<D> {
+    type Nibbles = Self;
+    /// The address of the 32 activations: broadcasts from memory cost nothing extra.
+    type Block = *const u8;
+
+    const ONE_TOKEN: [InnerStep; 2] = [D::STEP; 2];
 
     #[inline(always)]
     unsafe fn block(from: *const i8) -> *const u8 {
@@ -190,6 +204,15 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
             _mm256_add_epi32(sums[0], sums[1])
         }
     }
+}
+
+impl<D: Dot> Steps for X86Int8<D> {
+    type PartialSums = __m256i;
+    type Weights = __m256i;
+
+    const TILE: usize = 8;
+    const STEPS: usize = 8;
+    const STEP: InnerStep = D::STEP;
 
     #[inline(always)]
     unsafe fn prepare_token(from: *const i8, to: *mut u8) {
@@ -201,7 +224,38 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
     }
 
     #[inline(always)]
-    unsafe fn prepare_q8(from: *const u8, to: *mut u8) -> __m256i {
+    unsafe fn partial_sums(from: *const i32) -> __m256i {
+        // SAFETY: the caller vouches for AVX and for eight readable numbers.
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_partial_sums(parts: __m256i, to: *mut i32) {
+        // SAFETY: the caller vouches for AVX and for eight writable numbers.
+        unsafe { _mm256_storeu_si256(to.cast(), parts) }
+    }
+
+    #[inline(always)]
+    unsafe fn weights(from: *const u8) -> __m256i {
+        // SAFETY: the caller vouches for AVX and for 32 readable bytes.
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn step(parts: __m256i, weights: __m256i, token: *const u8) -> __m256i {
+        // SAFETY: the caller vouches for the instruction set and for 4 readable bytes.
+        unsafe { D::dot(weights, four(token), parts) }
+    }
+
+    #[inline(always)]
+    unsafe fn whole(parts: __m256i) -> __m256i {
+        parts
+    }
+}
+
+impl<D: Dot> Prepare<true> for X86Int8<D> {
+    #[inline(always)]
+    unsafe fn prepare(from: *const u8, to: *mut u8) -> __m256i {
         // SAFETY: the caller vouches for the instruction set, for 256 readable and for 256 writable
         // bytes.
         unsafe {
@@ -214,9 +268,11 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
             _mm256_sub_epi32(_mm256_setzero_si256(), sums)
         }
     }
+}
 
+impl<D: Dot> Prepare<false> for X86Int8<D> {
     #[inline(always)]
-    unsafe fn prepare_q4(from: *const u8, to: *mut u8) -> __m256i {
+    unsafe fn prepare(from: *const u8, to: *mut u8) -> __m256i {
         // SAFETY: the caller vouches for the instruction set, for 128 readable and for 256 writable
         // bytes.
         unsafe {
@@ -228,30 +284,6 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
             }
             _mm256_sub_epi32(_mm256_setzero_si256(), sums)
         }
-    }
-
-    #[inline(always)]
-    unsafe fn sums(from: *const i32) -> __m256i {
-        // SAFETY: the caller vouches for AVX and for eight readable numbers.
-        unsafe { _mm256_loadu_si256(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_sums(sums: __m256i, to: *mut i32) {
-        // SAFETY: the caller vouches for AVX and for eight writable numbers.
-        unsafe { _mm256_storeu_si256(to.cast(), sums) }
-    }
-
-    #[inline(always)]
-    unsafe fn weights(from: *const u8) -> __m256i {
-        // SAFETY: the caller vouches for AVX and for 32 readable bytes.
-        unsafe { _mm256_loadu_si256(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn step(sums: __m256i, weights: __m256i, token: *const u8) -> __m256i {
-        // SAFETY: the caller vouches for the instruction set and for 4 readable bytes.
-        unsafe { D::dot(weights, four(token), sums) }
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn detect() -> Option<&'static Kernels> {
     is_x86_feature_detected!("avx2").then_some(&MIXED)
 }
 
-implementation!(@table "portable-avx2", Four, "avx2", crate::reference_packed::matmul_blocks);
+implementation!(@table "portable-avx2", Four, "avx2", crate::reference_packed::matmul_blocks, crate::inner_step::PLAIN);
 
 /// Eight lanes that round as the four do.
 type Eight = Avx2<false>;

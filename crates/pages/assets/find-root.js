@@ -29,8 +29,11 @@ document.addEventListener("DOMContentLoaded", async () => {
     link.href = found + link.getAttribute("href").slice(2);
   }
   for (const link of document.querySelectorAll("link[data-href]")) link.href = found + link.dataset.href;
+  // The policy of the page (crates/pages/src/policy.rs) allows the sheet as it was served, so its
+  // element keeps its text.
   for (const fonts of document.querySelectorAll("style[data-fonts]")) {
-    fonts.textContent = fonts.textContent.replaceAll('"./', `"${found}`);
-    fonts.media = "all";
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(fonts.textContent.replaceAll('"./', `"${found}`));
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   }
 });

@@ -112,7 +112,7 @@
       return "This browser has no WebAssembly, or has it switched off, and the cells compute with it.";
     }
     if (!WebAssembly.validate(new Uint8Array(SIMD))) {
-      return "The cells need WebAssembly with SIMD, which this browser is too old for: Chrome 91, Firefox 89, Safari 16.4 and later have it.";
+      return "The cells need WebAssembly with SIMD, which this browser is too old for: Chrome 97, Firefox 89, Safari 16.4 and later run them.";
     }
     return "The engine could not be loaded, so this cell cannot compute now. The text and the formulas are complete without it.";
   };

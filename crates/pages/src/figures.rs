@@ -112,10 +112,20 @@ fn without_handles(html: &str) -> String {
     out
 }
 
-/// Runs the program, which is compiled first where it is not there yet.
+/// The variable with the path of the program, for a caller that has compiled it.
+const PROGRAM: &str = "PRERENDER";
+
+/// Runs the program, which is compiled first where the caller names none.
 fn ask(project: &Path, wanted: &Value) -> std::io::Result<std::process::Output> {
-    let mut program = Command::new("cargo")
-        .args(["run", "--quiet", "--package", "prerender", "--"])
+    let mut command = match std::env::var_os(PROGRAM) {
+        Some(program) => Command::new(program),
+        None => {
+            let mut cargo = Command::new("cargo");
+            cargo.args(["run", "--quiet", "--package", "prerender", "--"]);
+            cargo
+        }
+    };
+    let mut program = command
         .arg(project.join("public/models"))
         .current_dir(project)
         // Flags and folders that the caller has set are for the site.

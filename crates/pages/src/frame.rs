@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::address::SiteAddress;
 use crate::error::{BuildError, read};
 use crate::meta::meta;
+use crate::policy;
 use crate::preview::Image;
 use crate::root::Root;
 
@@ -85,6 +86,7 @@ impl Frame {
             );
             inlined.push(file);
         }
+        let mut html = policy::join_sheets(&html);
         let mut preload = Vec::new();
         for rel in ["modulepreload", "preload"] {
             while let Some(tag) = next_tag(&html, &format!("<link rel=\"{rel}\"")) {
@@ -140,7 +142,7 @@ impl Frame {
     }
 
     fn check(&self) -> Result<(), BuildError> {
-        for mark in ["head-script", "meta", "course-menu", "main"] {
+        for mark in ["policy", "head-script", "meta", "course-menu", "main"] {
             let text = format!("<!--page:{mark}-->");
             if self.html.matches(&text).count() != 1 {
                 return Err(BuildError::Other(format!(
@@ -152,7 +154,10 @@ impl Frame {
     }
 
     /// The HTML of a page `depth` folders below the root.
-    pub fn fill(&self, parts: &Parts, root: &Root, depth: usize) -> String {
+    ///
+    /// # Errors
+    /// When the page has an attribute that would run a script.
+    pub fn fill(&self, parts: &Parts, root: &Root, depth: usize) -> Result<String, BuildError> {
         let script = if parts.is_lost {
             format!("{FIND_ROOT}{HEAD_SCRIPT}").replace(PRELOAD_MARK, "[]")
         } else {
@@ -175,10 +180,14 @@ impl Frame {
         if parts.is_lost {
             for rel in ["icon", "apple-touch-icon", "manifest"] {
                 let known = format!("<link rel=\"{rel}\" href=\"{ROOT}");
-                html = html.replace(
-                    &known,
-                    &format!("<link rel=\"{rel}\" href=\"data:,\" data-href=\""),
-                );
+                // Without an address of an icon, browsers ask the root of the host for one; a
+                // manifest at an address of data would be refused by the page's policy.
+                let none_yet = match rel {
+                    "manifest" => "",
+                    _ => " href=\"data:,\"",
+                };
+                let lost = format!("<link rel=\"{rel}\"{none_yet} data-href=\"");
+                html = html.replace(&known, &lost);
             }
             // Fonts are fetched when the root is found.
             html = html.replace("<style data-fonts>", "<style data-fonts media=\"not all\">");
@@ -196,7 +205,8 @@ impl Frame {
         if parts.offline {
             html = html.replacen("data-root=", "data-offline data-root=", 1);
         }
-        html.replace(ROOT, &root.prefix(depth))
+        // The policy has the hashes of these very bytes, so nothing is changed after it.
+        policy::put_into(&html.replace(ROOT, &root.prefix(depth)), &parts.title)
     }
 }
 

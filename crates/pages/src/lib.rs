@@ -17,6 +17,8 @@ mod error;
 mod figures;
 mod find;
 mod follow;
+#[cfg(test)]
+mod font;
 mod frame;
 mod glossary_links;
 mod highlight;
@@ -27,6 +29,7 @@ mod moved_digits;
 mod offline;
 mod order;
 mod page;
+mod policy;
 mod preview;
 mod reference;
 mod root;

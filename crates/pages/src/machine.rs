@@ -64,6 +64,10 @@ const PARTS: &[Part] = &[
     part("decoder", "Decoder", "decoder-only", Some("write-on"), "Writes one token after the other; GPT is a decoder by itself."),
     part("output", "Linear and softmax", "decoder-only", Some("sampling"), "Gives every token of the vocabulary a probability to come next."),
     part("vision", "Vision Transformer", "vit", Some("four-equations"), "An encoder that reads patches in place of tokens."),
+    part("windows", "Windows", "windows", Some("swin-reach"), "Lets patches of a large picture attend only to near ones, in windows that shift from block to block."),
+    part("bias", "Inductive bias", "inductive-bias", Some("move-the-digit"), "What a network knows of pictures before it has seen one: which pixels belong together, and that a shifted picture shows the same things."),
+    part("data", "Data and size", "scale", Some("data-curve"), "How many pictures a network has to learn from, and how many parameters it learns with."),
+    part("unlabelled", "Learning without labels", "without-labels", Some("dino"), "Makes the targets of training from the pictures themselves: the next pixel, or what another crop shows."),
     part("head", "Class head", "vit", Some("class-token-lens"), "Reads the answer off the vector of the class token."),
     part("loss", "Training", "training", Some("train-tiny"), "Measures how wrong the output is, and moves every parameter a little to make it less wrong."),
 ];
@@ -98,8 +102,9 @@ const BLOCKS: &[Block] = &[
     ("cross", "cross-attention", 128, 4), ("norm", "add and norm", 128, 5),
     ("mlp", "MLP", 128, 6), ("norm", "add and norm", 128, 7), ("output", "linear, softmax", 128, 8),
     ("patches", "patches", 248, 0), ("grid", "positions", 248, 1),
-    ("norm", "norm", 248, 2), ("attention", "self-attention", 248, 3),
+    ("norm", "norm", 248, 2),
     ("norm", "add and norm", 248, 4), ("mlp", "MLP, then add", 248, 5), ("head", "class head", 248, 6),
+    ("data", "data and size", 248, 7), ("bias", "inductive bias", 248, 8),
 ];
 
 /// The steps inside every attention, from left to right: part, text and width.
@@ -209,6 +214,14 @@ fn drawing(lessons: &[Lesson], here: Option<&Lesson>) -> String {
     for &(id, text, x, row) in BLOCKS {
         pen.block(id, text, (x, top(row)), WIDTH);
     }
+    pen.block("attention", "attention", (COLUMNS[2], top(3)), 54);
+    pen.block("windows", "windows", (COLUMNS[2] + 56, top(3)), 48);
+    pen.block(
+        "unlabelled",
+        "without labels",
+        (COLUMNS[0], top(9) - 8),
+        WIDTH,
+    );
     pen.block("loss", "training: the loss", (128, top(9) - 8), 224);
     pen.svg.push_str("<g class=\"title\">");
     for (column, (id, text)) in COLUMNS.into_iter().zip([
@@ -330,12 +343,20 @@ mod tests {
         let svg = drawing(&[], None);
         assert_eq!(
             svg.matches("rx=").count(),
-            BLOCKS.len() + 4 + COLUMNS.len() + STEPS.len()
+            BLOCKS.len() + 7 + COLUMNS.len() + STEPS.len()
         );
         let steps = STEPS.iter().map(|(id, ..)| *id);
         let boxes = BLOCKS.iter().map(|(id, ..)| *id).chain(steps);
         let boxes = boxes.chain([
-            "loss", "tools", "cost", "jobs", "encoder", "decoder", "vision",
+            "loss",
+            "tools",
+            "cost",
+            "jobs",
+            "windows",
+            "unlabelled",
+            "encoder",
+            "decoder",
+            "vision",
         ]);
         assert_eq!(boxes.collect::<BTreeSet<_>>(), ids);
     }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use host_headers::HostHeaders;
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::error::{BuildError, names, read, write};
@@ -19,17 +20,21 @@ const VERSION_MARK: &str = "\"@version\"";
 /// Where its list stands.
 const FILES_MARK: &str = "{/*files*/}";
 
+/// The place of the headers that it adds where a host sends none.
+const HEADERS_MARK: &str = "[/*headers*/]";
+
 /// Takes a copy of an earlier release build away again.
 const OFF: &str = include_str!("../assets/sw-off.js");
 
 /// Writes `sw.js` in `folder` anew from `template`, with every other file of the folder and its
-/// hash.
+/// hash, and with the headers that the site asks of its host.
 ///
 /// # Errors
 /// A file that cannot be read, a template without its marks.
 pub fn relist(folder: &Path, template: &Path) -> Result<(), BuildError> {
     let script = read(template)?;
-    if !script.contains(VERSION_MARK) || !script.contains(FILES_MARK) {
+    let marks = [VERSION_MARK, FILES_MARK, HEADERS_MARK];
+    if !marks.iter().all(|mark| script.contains(*mark)) {
         return Err(BuildError::Other(format!(
             "{} has lost its marks",
             template.display()
@@ -43,8 +48,22 @@ pub fn relist(folder: &Path, template: &Path) -> Result<(), BuildError> {
         &folder.join(SCRIPT),
         &script
             .replace(VERSION_MARK, &version)
-            .replace(FILES_MARK, &list),
+            .replace(FILES_MARK, &list)
+            .replace(HEADERS_MARK, &headers(folder)?.to_string()),
     )
+}
+
+/// Path, name and value of each header that the site in a folder asks of its host.
+fn headers(folder: &Path) -> Result<Value, BuildError> {
+    let headers =
+        HostHeaders::read(folder).map_err(|error| BuildError::Other(error.to_string()))?;
+    let mut list = Vec::new();
+    for rule in headers.rules() {
+        for (name, value) in &rule.headers {
+            list.push(json!([rule.path, name, value]));
+        }
+    }
+    Ok(Value::Array(list))
 }
 
 /// Writes the `sw.js` of debug builds, which removes what a release build kept.

@@ -250,7 +250,8 @@ impl Site<'_> {
         let golden = self.golden(page)?;
         let parts = self.parts(page, golden.is_some());
         let out = |name: &str| self.job.out.join(format!("{folder}{name}"));
-        let mut is_new = write_new(&out(file), &self.frame.fill(&parts, &self.root, depth))?;
+        let html = self.frame.fill(&parts, &self.root, depth)?;
+        let mut is_new = write_new(&out(file), &html)?;
         if let Some(golden) = golden {
             is_new |= write_new(&out("golden.json"), &golden)?;
         }
@@ -369,7 +370,7 @@ impl Site<'_> {
             preview: self.previews.get(&format!("{name}/")).cloned(),
             ..Parts::default()
         };
-        let html = self.frame.fill(&parts, &self.root, 1);
+        let html = self.frame.fill(&parts, &self.root, 1)?;
         write_new(&self.job.out.join(name).join("index.html"), &html)
     }
 

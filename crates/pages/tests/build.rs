@@ -429,6 +429,9 @@ fn release_builds_list_their_files_for_reading_offline() {
         assert!(first.contains(&format!("\"{listed}\":\"")), "{listed}");
     }
     assert!(!first.contains("\"sw.js\"") && !first.contains("@version"));
+    let header = "[\"/*\",\"Cross-Origin-Embedder-Policy\",\"require-corp\"]";
+    assert!(first.contains(header) && first.contains("[\"/worker_start-*\",\"Content-"));
+    assert!(!first.contains("\"_headers\":") && !first.contains("/*headers*/"));
     assert!(
         project
             .built("index.html")

@@ -82,6 +82,7 @@ fn a_page_starts_the_site_and_keeps_its_style_sheets_apart() {
         "import init from \"/transformer-notebook.js\";",
         "import initializer from \"/boot.mjs\";",
         "<script type=\"module\" src=\"/_dev/client.js\"></script>",
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ",
     ] {
         assert!(html.contains(expected), "{expected}\n{html}");
     }

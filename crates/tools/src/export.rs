@@ -7,8 +7,6 @@
 //!
 //! Source: llama.cpp, `convert_hf_to_gguf.py`; the GGUF specification (ggml, `docs/gguf.md`).
 
-use std::sync::Arc;
-
 use crate::TensorBytes;
 use crate::gguf::{vocabulary_metadata, write};
 use engine::EngineError;
@@ -59,7 +57,7 @@ pub fn to_gguf(
     kind: Type,
     mut progress: impl FnMut(usize, usize),
 ) -> Result<Vec<u8>, OpenError> {
-    let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
+    let weights = Weights::of(files)?;
     let (mut metadata, mut source) = match weights {
         Weights::Gguf(file) => from_gguf(*file),
         other => {
@@ -242,7 +240,7 @@ fn divisors(rope: &Rope) -> Option<Packed> {
         scaling: Scaling::None,
         ..rope.clone()
     };
-    let (plain, scaled) = (plain.angular().ok()?, rope.angular().ok()?);
+    let (plain, scaled) = (plain.angular(0).ok()?, rope.angular(0).ok()?);
     let numbers: Vec<f32> = plain
         .iter()
         .zip(&scaled)
@@ -338,13 +336,28 @@ fn described(
 
 /// Refuses what GGUF keeps in a form that is not written here.
 fn check_llama(config: &llama::Config) -> Result<(), OpenError> {
-    match config.experts {
-        None => Ok(()),
-        Some((count, _)) => Err(OpenError::Beside {
+    let refuse = |expected: &str, found: String| {
+        Err(OpenError::Beside {
             file: "config.json".to_owned(),
-            expected: "one MLP in each block".to_owned(),
-            found: format!("{count} experts, which GGUF keeps as one tensor"),
-        }),
+            expected: expected.to_owned(),
+            found,
+        })
+    };
+    if let Some((count, _)) = config.experts {
+        let found = format!("{count} experts, which GGUF keeps as one tensor");
+        return refuse("one MLP in each block", found);
+    }
+    if let Some(window) = config.windows.iter().flatten().next() {
+        return refuse(
+            "attention to all tokens",
+            format!("a window of {window} tokens"),
+        );
+    }
+    let expected = "positions that are not scaled, or linearly or as Llama 3's";
+    match config.rope.scaling {
+        Scaling::Yarn { .. } => refuse(expected, "YaRN".to_owned()),
+        Scaling::LongRope { .. } => refuse(expected, "LongRoPE".to_owned()),
+        _ => Ok(()),
     }
 }
 
@@ -354,7 +367,7 @@ fn check_llama(config: &llama::Config) -> Result<(), OpenError> {
 /// # Errors
 /// When the file is not one of weights.
 pub fn is_packed(files: &Files) -> Result<bool, OpenError> {
-    let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
+    let weights = Weights::of(files)?;
     let blocks = |element| match element {
         Element::Number(kind) => kind.block_len() > 1,
         Element::Scaled { .. } => true,

@@ -5,9 +5,11 @@
 use crate::TensorBytes;
 use crate::gguf_value::{depth, write_text, write_value};
 use engine::format::error::FormatError;
-use engine::format::gguf::{ALIGNMENT_KEY, MAGIC, MOST_AXES, alignment_of};
+use engine::format::gguf::{
+    ALIGNMENT_KEY, Gguf, MAGIC, MOST_AXES, SPLIT_COUNT, SPLIT_NUMBER, SPLIT_TENSORS, alignment_of,
+};
 use engine::format::gguf_value::{Array, DEEPEST, Value};
-use engine::format::tensors::values;
+use engine::format::tensors::{Element, values};
 use engine::token::gguf::GgufVocabulary;
 
 const FORMAT: &str = "gguf";
@@ -53,6 +55,52 @@ pub fn write(
     }
     check_names(tensors)?;
     Ok(file)
+}
+
+/// A model in so many files, as llama.cpp splits it: each says its place, the first has all other
+/// metadata.
+///
+/// # Errors
+/// When there are more than 65,535 files.
+pub fn split(model: &Gguf, count: usize) -> Result<Vec<Vec<u8>>, FormatError> {
+    let many = |_| FormatError::part(FORMAT, SPLIT_COUNT, "at most 65535", count);
+    let count = u16::try_from(count).map_err(many)?;
+    let entries = model.tensors.entries();
+    let bytes = entries
+        .iter()
+        .map(|entry| model.tensors.bytes(entry.name()));
+    let bytes = bytes.collect::<Result<Vec<_>, _>>()?;
+    let mut tensors = Vec::with_capacity(entries.len());
+    for (entry, bytes) in entries.iter().zip(&bytes) {
+        let (name, element) = (entry.name(), entry.element());
+        let Element::Number(kind) = element else {
+            let found = element.name();
+            return Err(FormatError::tensor(FORMAT, name, "numbers", found));
+        };
+        tensors.push(TensorBytes {
+            name,
+            shape: entry.shape(),
+            kind,
+            bytes,
+        });
+    }
+    let all = Value::U64(tensors.len() as u64);
+    let length = tensors.len().div_ceil(usize::from(count).max(1)).max(1);
+    let mut parts = tensors.chunks(length);
+    (0..count)
+        .map(|number| {
+            let place = [
+                (SPLIT_NUMBER, Value::U16(number)),
+                (SPLIT_COUNT, Value::U16(count)),
+                (SPLIT_TENSORS, all.clone()),
+            ];
+            let place = place.map(|(key, value)| (key.to_owned(), value));
+            let own = model.metadata().iter();
+            let own = own.filter(|(key, _)| number == 0 || key == ALIGNMENT_KEY);
+            let metadata: Vec<_> = own.cloned().chain(place).collect();
+            write(&metadata, parts.next().unwrap_or_default())
+        })
+        .collect()
 }
 
 fn check(tensor: &TensorBytes<'_>) -> Result<(), FormatError> {

@@ -312,6 +312,11 @@ fn stories_are_told_from_every_kind_of_file() {
         told.trim().ends_with("red") && story.starts_with(told.trim()),
         "{told}"
     );
+    let half = output(
+        "generate",
+        &[&[text(&path)], &greedy[..], &["40", "--half-cache"]].concat(),
+    );
+    assert!(story.starts_with(half.trim()), "{half}");
     let (_, _, messages) = run(
         "generate",
         &[&[text(&path)], &greedy[..], &["600"]].concat(),

@@ -36,6 +36,13 @@ Models:
                      each: only their log is shipped, as depth-runs.tsv (no data, so no --data)
   mlp-runs           MLPs with four nonlinearities at four learning rates, and mixtures of experts with a balance loss and
                      without, five seeds each: only their log is shipped, as mlp-runs.tsv (no data)
+  bias-runs          small networks with convolutions and with attention on 100 to 1,000 digits, five seeds each, and the
+                     shipped models of digits on moved, shuffled and covered digits: only the log is shipped, as
+                     bias-runs.tsv (data: mnist)
+  scale-runs         the same small networks on up to 9,500 digits, and for ten times as many steps: only the log is
+                     shipped, as scale-runs.tsv (data: mnist)
+  unlabelled-runs    small networks that learn digits without labels, three seeds each, and linear probes of digit-gpt: only
+                     the log is shipped, as unlabelled-runs.tsv (data: mnist)
   story-race         no training: the 4-gram that tiny-gpt is compared with, on two stories with hidden words; only its log is
                      shipped, as story-race.tsv (data: as tiny-gpt)
   tiny-bert          an encoder that fills in masked words (data: as tiny-gpt)
@@ -74,11 +81,14 @@ pub(crate) enum Model {
     HeadRace,
     DepthRuns,
     MlpRuns,
+    BiasRuns,
+    ScaleRuns,
+    UnlabelledRuns,
     StoryRace,
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 18] = [
+    const ALL: [(&'static str, Self); 21] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -96,6 +106,9 @@ impl Model {
         ("head-race", Self::HeadRace),
         ("depth-runs", Self::DepthRuns),
         ("mlp-runs", Self::MlpRuns),
+        ("bias-runs", Self::BiasRuns),
+        ("scale-runs", Self::ScaleRuns),
+        ("unlabelled-runs", Self::UnlabelledRuns),
         ("story-race", Self::StoryRace),
     ];
 
@@ -171,6 +184,13 @@ impl Arguments {
         }
         if model == Some(Model::PositionTables) && !is_whole {
             return Err("position-tables ships no weights and logs a whole run: it takes only --data, --seed and --out".into());
+        }
+        let on_digits = matches!(
+            model,
+            Some(Model::BiasRuns | Model::ScaleRuns | Model::UnlabelledRuns)
+        );
+        if on_digits && !is_whole {
+            return Err("bias-runs, scale-runs and unlabelled-runs ship no weights and log whole runs: they take only --data, --seed and --out".into());
         }
         if matches!(
             model,
@@ -257,6 +277,18 @@ mod tests {
         for option in ["--steps", "--stop-after", "--from"] {
             let words = ["position-tables", "--data", "d", option, "3"];
             assert!(read(&words).is_err(), "{option}");
+        }
+    }
+
+    #[test]
+    fn runs_on_digits_are_whole() {
+        for (name, model) in [
+            ("bias-runs", Model::BiasRuns),
+            ("unlabelled-runs", Model::UnlabelledRuns),
+        ] {
+            let found = read(&[name, "--data", "d"]).unwrap().unwrap();
+            assert_eq!(found.model, model);
+            assert!(read(&[name, "--data", "d", "--steps", "3"]).is_err());
         }
     }
 

@@ -54,6 +54,9 @@ pub enum TrainError {
         /// The step that it has reached.
         step: u64,
     },
+    /// Other kernels are in use than those with the same bits on every machine.
+    #[error("another set of kernels is in use already: begin anew")]
+    Kernels,
     /// There is nothing to go on with.
     #[error("{} holds no checkpoint: begin without --resume", path.display())]
     NotBegun {

@@ -9,10 +9,13 @@ use engine::model::vit::Vit;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use training::depth::depth_runs;
+use training::digits::bias_runs::bias_runs;
 use training::digits::classifier::{Classifier, Network};
 use training::digits::data::Mnist;
 use training::digits::gpt::DigitGpt;
 use training::digits::position_tables;
+use training::digits::scale_runs::scale_runs;
+use training::digits::unlabelled_runs::unlabelled_runs;
 use training::digits::variants::{AveragePooled, Variant, WithoutPositions};
 use training::frame::{Options, Subject, read, replace, ship, ship_again, train};
 use training::heads;
@@ -65,6 +68,9 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::PositionTables => position_tables::make(data, arguments.seed, &arguments.out),
         Model::HeadRace => heads::race(arguments.seed, &arguments.out),
         Model::DepthRuns => depth_runs(arguments.seed, &arguments.out),
+        Model::BiasRuns => bias_runs(data, arguments.seed, &arguments.out),
+        Model::ScaleRuns => scale_runs(data, arguments.seed, &arguments.out),
+        Model::UnlabelledRuns => unlabelled_runs(data, arguments.seed, &arguments.out),
         Model::MlpRuns => mlp_runs(arguments.seed, &arguments.out),
         Model::StoryRace => story_race::race(data, &arguments.out),
         Model::TranslatorRuns => {

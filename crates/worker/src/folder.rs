@@ -16,7 +16,10 @@ use crate::model::stored_file::FOLDER;
 pub async fn folder(navigator: &JsValue) -> Result<FileSystemDirectoryHandle, JsValue> {
     // Called through reflection, so that what a browser lacks is an error and no throw.
     let storage = Reflect::get(navigator, &"storage".into())?;
-    let directory: Function = Reflect::get(&storage, &"getDirectory".into())?.dyn_into()?;
+    let directory = Reflect::get(&storage, &"getDirectory".into());
+    let directory: Function = directory
+        .and_then(JsCast::dyn_into)
+        .map_err(|_| JsValue::from("it has no storage for files"))?;
     let root: Promise = directory.call0(&storage)?.dyn_into()?;
     let root: FileSystemDirectoryHandle = JsFuture::from(root).await?.dyn_into()?;
     let options = FileSystemGetDirectoryOptions::new();

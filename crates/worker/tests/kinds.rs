@@ -71,14 +71,15 @@ fn sentences_are_as_alike_as_in_the_stored_reference() {
     assert!(host.fill("A [MASK] day.", now).is_err());
 }
 
-/// A BERT with its masked-LM head and a vocabulary of six words, as files.
-fn small_bert() -> Files {
+/// A BERT with its masked-LM head, an embedding of so many rows and a vocabulary of six words, as
+/// files.
+fn small_bert(rows: usize) -> Files {
     let config = json!({
-        "model_type": "bert", "vocab_size": 6, "hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1,
+        "model_type": "bert", "vocab_size": rows, "hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1,
         "intermediate_size": 16, "max_position_embeddings": 12, "type_vocab_size": 2, "layer_norm_eps": 1e-12
     });
     let sizes = Config {
-        vocabulary: 6,
+        vocabulary: rows,
         width: 8,
         heads: 2,
         layers: 1,
@@ -110,26 +111,29 @@ fn small_bert() -> Files {
 
 #[test]
 fn gaps_are_filled_by_their_most_likely_tokens() {
-    let mut host = ModelHost::default();
-    let loaded = host
-        .load(Source::Files(small_bert()), None, &mut |_| {})
-        .unwrap();
-    assert!(loaded.fills);
-    let ModelEvent::Filled(Filled { tokens, gaps, .. }) =
-        host.fill("[MASK] day [MASK]", now).unwrap()
-    else {
-        panic!("nothing filled")
-    };
-    assert_eq!(tokens, ["[CLS]", " [MASK]", " day", " [MASK]", "[SEP]"]);
-    assert_eq!(gaps.iter().map(|(gap, _)| *gap).collect::<Vec<_>>(), [1, 3]);
-    for (_, candidates) in gaps {
-        // All six tokens of the vocabulary.
-        let sum: f32 = candidates.iter().map(|c| c.probability).sum();
-        assert!(candidates.len() == 6 && (sum - 1.0).abs() < 1e-5, "{sum}");
-        assert!(candidates.is_sorted_by(|a, b| a.probability >= b.probability));
+    // Nine rows: three of them only fill the matrix up, and have no token.
+    for rows in [6, 9] {
+        let mut host = ModelHost::default();
+        let loaded = host
+            .load(Source::Files(small_bert(rows)), None, &mut |_| {})
+            .unwrap();
+        assert!(loaded.fills);
+        let ModelEvent::Filled(Filled { tokens, gaps, .. }) =
+            host.fill("[MASK] day [MASK]", now).unwrap()
+        else {
+            panic!("nothing filled")
+        };
+        assert_eq!(tokens, ["[CLS]", " [MASK]", " day", " [MASK]", "[SEP]"]);
+        assert_eq!(gaps.iter().map(|(gap, _)| *gap).collect::<Vec<_>>(), [1, 3]);
+        for (_, candidates) in gaps {
+            // All six tokens of the vocabulary.
+            let sum: f32 = candidates.iter().map(|c| c.probability).sum();
+            assert!(candidates.len() == 6 && (sum - 1.0).abs() < 1e-5, "{sum}");
+            assert!(candidates.is_sorted_by(|a, b| a.probability >= b.probability));
+        }
+        let why = host.fill("day", now).unwrap_err().to_string();
+        assert!(why.contains("[MASK]"), "{why}");
     }
-    let why = host.fill("day", now).unwrap_err().to_string();
-    assert!(why.contains("[MASK]"), "{why}");
 }
 
 /// The reference's coffee cup, 224 pixels square.

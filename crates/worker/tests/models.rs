@@ -19,7 +19,7 @@ use worker::model::packing::Packing;
 use worker::model::protocol::{
     AttentionPosition, ModelEvent, ModelInfo, ModelRequest, Origin, WritingRequest,
 };
-use worker::model::shape::SHAPES;
+use worker::model::shape::{SHAPES, Shape};
 use worker::protocol::{Envelope, decode, encode};
 
 /// A clock that moves on by a millisecond at each look.
@@ -123,6 +123,25 @@ fn shapes_have_the_parameters_of_the_reference_files() {
 }
 
 #[test]
+fn larger_shapes_have_the_published_numbers_of_parameters() {
+    // The numbers on the models' cards; Qwen2.5 has three biases in each of its 24 layers.
+    for (name, parameters, biases) in [
+        ("smollm2-360m", 361_821_120, 0),
+        ("qwen2-500m", 494_032_768, 72),
+        ("llama3-1b", 1_235_814_400, 0),
+    ] {
+        let all = Shape::from_name(name).unwrap().parameters();
+        let sizes = all.iter().map(|(_, shape)| shape.iter().product::<usize>());
+        let found = all.iter().filter(|(name, _)| name.ends_with(".bias"));
+        assert_eq!(
+            (sizes.sum::<usize>(), found.count()),
+            (parameters, biases),
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn a_file_is_loaded_in_any_form_and_measured_token_by_token() {
     let bytes = small_gguf();
     let mut host = ModelHost::default();
@@ -198,6 +217,7 @@ fn writing(prompt: &str, new: usize) -> WritingRequest {
         repetition_penalty: 1.0,
         seed: 0,
         new,
+        half_cache: false,
     }
 }
 
@@ -227,17 +247,20 @@ fn a_text_is_continued_token_by_token_and_tells_what_it_chose_from() {
     assert_eq!(tokens, &["3", " 1", " 4"]);
     assert!(why.contains("asked for"), "{why}");
     assert_eq!(written.len(), 5);
-    for news in written {
+    for (n, news) in written.iter().enumerate() {
         let ModelEvent::Wrote {
             token,
             text,
             candidates,
+            cache_bytes,
             elapsed_ms,
         } = news
         else {
             panic!("{news:?}")
         };
         assert_eq!((token, *elapsed_ms), (text, 1.0));
+        // Keys and values of two heads, eight wide, in two layers; the new token is not read yet.
+        assert_eq!(*cache_bytes, (3 + n) * 2 * 2 * 2 * 8 * 4);
         // Without a temperature the most likely token is taken.
         assert!(candidates[0].taken && candidates[0].text == *token);
         let order = candidates.windows(2);
@@ -288,6 +311,27 @@ fn failed_attention_leaves_the_text_that_is_written() {
     let wrote = |event: &&ModelEvent| matches!(event, ModelEvent::Wrote { .. });
     assert_eq!(rest.iter().filter(wrote).count(), 4, "{rest:?}");
     assert!(matches!(rest.last(), Some(ModelEvent::Written(_))));
+}
+
+#[test]
+fn keys_and_values_can_be_kept_in_half_the_memory() {
+    let mut host = ModelHost::default();
+    load(&mut host, files("small.gguf", &small_gguf()), None);
+    let mut sizes = |half_cache| {
+        let asked = WritingRequest {
+            half_cache,
+            ..writing("3 1 4", 5)
+        };
+        host.write(ID, asked).unwrap();
+        let sizes = run(&mut host).into_iter().filter_map(|event| match event {
+            ModelEvent::Wrote { cache_bytes, .. } => Some(cache_bytes),
+            _ => None,
+        });
+        sizes.collect::<Vec<_>>()
+    };
+    let (single, half) = (sizes(false), sizes(true));
+    assert_eq!(single.len(), 5);
+    assert_eq!(single, half.iter().map(|size| 2 * size).collect::<Vec<_>>());
 }
 
 #[test]
@@ -428,7 +472,7 @@ fn a_report_has_the_documented_keys_and_medians() {
         weight_bytes: 5,
         memory_bytes: 9,
         activation_bits: 8,
-        repacked: vec!["Q6_K".to_owned()],
+        repacked: vec!["Q6_K as Q8_0".to_owned()],
         load_ms: 1.5,
         ..ModelInfo::default()
     };

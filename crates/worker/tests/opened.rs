@@ -6,12 +6,14 @@
 
 use cells::lessons::decoder_only::{logit_lens, perplexity, whole_model};
 use cells::lessons::heads::ablation_sweep;
+use cells::lessons::vit::{class_token_lens, patch_attention};
+use cells::opened::class_heads;
 use cells::{CellError, CellSpec, Computation, InputValue, Inputs};
 use engine::open::Files;
 use worker::cell_protocol::CellReply;
 use worker::model::host::{ModelHost, Source};
 use worker::model::packing::Packing;
-use worker::model::protocol::{ModelEvent, WritingRequest};
+use worker::model::protocol::{AttentionPosition, ModelEvent, Picture, WritingRequest};
 use worker::protocol::{Envelope, unpack};
 
 /// A clock that moves on by a millisecond at each look.
@@ -156,6 +158,7 @@ fn several_cells_are_computed_in_turn_and_one_can_be_ended() {
         repetition_penalty: 1.0,
         seed: 0,
         new: 2,
+        half_cache: false,
     };
     host.write(9, asked).unwrap();
     while let ModelEvent::Reading { .. } | ModelEvent::Wrote { .. } =
@@ -193,4 +196,81 @@ fn why_a_cell_cannot_be_computed_is_said_in_plain_words() {
         &inputs.clone().with("sentence", long),
     );
     assert!(long.contains("at most 32"), "{long}");
+}
+
+/// A white bar on black, upright or across.
+fn bar(upright: bool) -> Picture {
+    let (width, height) = (28, 28);
+    let rgb = (0..width * height).flat_map(|at| {
+        let (row, column) = (at / width, at % width);
+        let across = if upright { column } else { row };
+        [if (12..16).contains(&across) { 255 } else { 0 }; 3]
+    });
+    Picture {
+        width,
+        height,
+        rgb: rgb.collect(),
+    }
+}
+
+/// The cells about pictures look at the one that the model read last.
+#[test]
+fn an_opened_vit_computes_cells_on_the_picture_that_it_read() {
+    let mut host = shipped("digit-vit.safetensors");
+    let query = |n: f64| defaults(&patch_attention::OPENED).with("query", InputValue::Number(n));
+    let first = computed(&mut host, "patch-attention", &query(0.0));
+    assert!(first.unwrap_err().to_string().contains("choose one first"));
+    let mut of = |upright: bool| {
+        host.see(&bar(upright), clock()).unwrap();
+        let attention = computed(&mut host, "patch-attention", &query(10.0)).unwrap();
+        let lens = computed(
+            &mut host,
+            "class-token-lens",
+            &defaults(&class_token_lens::OPENED),
+        );
+        let heads = computed(&mut host, "class-heads", &defaults(&class_heads::OPENED)).unwrap();
+        assert_eq!(heads.at("count", &[]), Some(16.0));
+        // The same weights as the panel shows.
+        let place = AttentionPosition {
+            token: 10,
+            layer: 2,
+            head: 1,
+        };
+        let ModelEvent::Attended { weights, .. } = host.attend(place).unwrap() else {
+            panic!("no weights");
+        };
+        for patch in 0..49 {
+            let found = attention.at("weights", &[2, 1, patch / 7, patch % 7]);
+            assert_eq!(found, Some(f64::from(weights[1 + patch])));
+        }
+        (attention, lens.unwrap())
+    };
+    let (upright, across) = (of(true), of(false));
+    assert_ne!(upright.0.tensor("weights"), across.0.tensor("weights"));
+    assert_ne!(
+        upright.1.tensor("probabilities"),
+        across.1.tensor("probabilities")
+    );
+}
+
+/// Names come one a line, as many as the model has classes.
+#[test]
+fn classes_can_be_named_after_the_model_is_open() {
+    let mut host = ModelHost::default();
+    assert!(host.name_classes("one").is_err());
+    let mut host = shipped("digit-vit.safetensors");
+    let why = host.name_classes("one\ntwo").unwrap_err().to_string();
+    assert_eq!(why, "The list has 2 names, and the model 10 classes.");
+    let names = "nil\none\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n";
+    assert_eq!(host.name_classes(names).unwrap(), ModelEvent::Named);
+    let ModelEvent::Seen(seen) = host.see(&bar(true), clock()).unwrap() else {
+        panic!("no classes");
+    };
+    assert_eq!(seen.classes[0].1.text, "one");
+    let lens = computed(
+        &mut host,
+        "class-token-lens",
+        &defaults(&class_token_lens::OPENED),
+    );
+    assert_eq!(lens.unwrap().words("prediction"), ["one"]);
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cells::format::Format;
+use cells::input::Pixels;
 use cells::{InputKind, InputValue, Picture};
 use leptos::prelude::*;
 
@@ -103,33 +104,44 @@ impl CellCx {
             return ().into_any();
         };
         let message = RwSignal::new(None::<String>);
+        let note = RwSignal::new(None::<String>);
+        // What is still being decoded when another picture is chosen is of no interest any more.
+        let newest = StoredValue::new(0_u32);
+        let next = move || {
+            message.set(None);
+            newest.update_value(|count| *count += 1);
+            newest.get_value()
+        };
         let samples = samples.iter().map(|&s| s.to_owned()).collect::<Vec<_>>();
         let chosen = self.picture(name);
         let chosen = Signal::derive(move || chosen.get().map(|p| p.name).unwrap_or_default());
+        let shown = Signal::derive(move || {
+            let is_yours = chosen.with(|name| name == Picture::YOURS);
+            note.get().filter(|_| is_yours)
+        });
+        let choose = move |sample: String, pixels: Option<Arc<Pixels>>| {
+            let picture = Picture {
+                name: sample,
+                pixels,
+            };
+            self.set(name, InputValue::Picture(picture));
+        };
         let on_sample = Callback::new(move |sample: String| {
-            message.set(None);
-            self.set(
-                name,
-                InputValue::Picture(Picture {
-                    name: sample,
-                    pixels: None,
-                }),
-            );
+            next();
+            note.set(None);
+            choose(sample, None);
         });
         let on_file = move |file: web_sys::File| {
+            let own = next();
             leptos::task::spawn_local(async move {
-                match picture::from_file(&file, picture::LONGEST_SIDE).await {
-                    Ok(pixels) => {
-                        message.set(None);
-                        let pixels = Some(Arc::new(pixels));
-                        let name_of_yours = Picture::YOURS.to_owned();
-                        self.set(
-                            name,
-                            InputValue::Picture(Picture {
-                                name: name_of_yours,
-                                pixels,
-                            }),
-                        );
+                let read = picture::from_file(&file, picture::LONGEST_SIDE).await;
+                if newest.try_get_value() != Some(own) {
+                    return;
+                }
+                match read {
+                    Ok(read) => {
+                        note.set(read.note);
+                        choose(Picture::YOURS.to_owned(), Some(Arc::new(read.pixels)));
                     }
                     Err(text) => message.set(Some(text)),
                 }
@@ -137,7 +149,7 @@ impl CellCx {
         };
         view! {
             <PictureBox label=self.label(name) samples=samples chosen=chosen on_sample=on_sample
-                on_file=UnsyncCallback::new(on_file) message=message />
+                on_file=UnsyncCallback::new(on_file) message=message note=shown />
         }
         .into_any()
     }

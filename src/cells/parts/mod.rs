@@ -2,9 +2,11 @@
 
 pub(crate) mod bars;
 pub(crate) mod decoder_parts;
+pub(crate) mod digit_models;
 pub(crate) mod figures;
 pub(crate) mod head_maps;
 pub(crate) mod model_note;
+pub(crate) mod opened_picture;
 pub(crate) mod pad;
 pub(crate) mod paper_figure;
 pub(crate) mod pictures;

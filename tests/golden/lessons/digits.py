@@ -13,6 +13,16 @@ from common import Rng
 from trained import opened
 
 
+# The pad: its side, the radius of its pen, and the characters of its text (crates/cells/src/frame/drawing.rs).
+PAD, PEN = 512, 20
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+CANVAS = 56
+FOUR = (
+    "mZxkx8iiLhKUf6eeiodKzbzAaLPYbfWzwVMATsPSccQ0qSklVklXclZUlbUkdMkfEkg0ji0ik0hm0gosfqces8d"
+    ".nxvnKFmyUmSkly1lTGk7VkrjkbvkT7kMPkEkj05jdRjFei1qil3iGLh-S"
+)
+
+
 def f64(rows):
     return torch.tensor(rows, dtype=torch.float64)
 
@@ -35,9 +45,9 @@ class DigitVit:
         patch, bias = self.weights["patch_embed.proj.weight"], self.weights["patch_embed.proj.bias"]
         return F.conv2d(image[None], patch, bias, stride=self.config["patch_size"])[0].flatten(1).T
 
-    def logits(self, image, positions=None, cut=False, join=False):
+    def logits(self, image, positions=None, cut=False, join=False, seen=None):
         """The ten logits; `positions` [1 + N, C] replace the learned ones, and heads may be cut and joined without the
-        transpose."""
+        transpose. A list that is given gets the weights [H, T, T] of each block, and then the tokens after the last norm."""
         heads, width = self.config["num_attention_heads"], self.config["hidden_size"]
         x = torch.cat([self.weights["cls_token"][0], self.embedded(image)])
         if "pos_embed" in self.weights:
@@ -49,15 +59,45 @@ class DigitVit:
                 q, k, v = (part.contiguous().view(heads, len(x), -1) for part in parts)
             else:
                 q, k, v = (part.unflatten(-1, (heads, -1)).transpose(0, 1) for part in parts)
+            if seen is not None:
+                seen.append(torch.softmax(q @ k.transpose(1, 2) / math.sqrt(q.shape[-1]), dim=-1))
             mixed = F.scaled_dot_product_attention(q[None], k[None], v[None])[0]
             joined = mixed.reshape(len(x), width) if join else mixed.transpose(0, 1).flatten(1)
             x = x + self.layer(joined, f"blocks.{n}.attn.proj")
             inner = F.gelu(self.layer(self.norm(x, f"blocks.{n}.norm2"), f"blocks.{n}.mlp.fc1"))
             x = x + self.layer(inner, f"blocks.{n}.mlp.fc2")
-        return self.layer(self.norm(x, "norm")[0], "head")
+        x = self.norm(x, "norm")
+        if seen is not None:
+            seen.append(x)
+        return self.layer(x[0], "head")
 
     def answer(self, image, cut, join):
         return int(self.logits(image, cut=cut, join=join).argmax())
+
+
+class DigitCnn:
+    """digit-cnn."""
+
+    def __init__(self):
+        self.weights, self.config, _ = opened("digit-cnn")
+
+    def convolved(self, x, n, stride=2):
+        weight, bias = self.weights[f"convs.{n}.weight"], self.weights[f"convs.{n}.bias"]
+        return F.conv2d(x, weight, bias, stride=stride, padding=weight.shape[-1] // 2)
+
+    def maps(self, image):
+        """The map [1, C, H, W] after each convolution."""
+        first = torch.relu(self.convolved(image[None], 0))
+        return [first, torch.relu(self.convolved(first, 1))]
+
+    def answer(self, last):
+        """The ten logits from the last map."""
+        weights = self.weights
+        hidden = torch.relu(F.linear(last.flatten(), weights["up.weight"], weights["up.bias"]))
+        return F.linear(hidden, weights["down.weight"], weights["down.bias"])
+
+    def logits(self, image):
+        return self.answer(self.maps(image)[-1])
 
 
 # Two shapes for each digit: strokes separated by "|", each a list of control points "x,y" in hundredths. They are those
@@ -153,3 +193,23 @@ def centred(ink):
     row, col = (round(14 - at) for at in mean)
     image[0, row : row + size[0], col : col + size[1]] = part
     return image
+
+
+def strokes(text):
+    """The points [N, 2] of each stroke in pixels of the canvas: 9 bits of x and 9 of y in three characters."""
+    found = []
+    for stroke in text.split("."):
+        numbers = [ALPHABET.index(letter) for letter in stroke]
+        both = [a << 12 | b << 6 | c for a, b, c in zip(numbers[::3], numbers[1::3], numbers[2::3])]
+        found.append(torch.tensor([[n >> 9, n & 511] for n in both], dtype=torch.float64) * CANVAS / PAD)
+    return found
+
+
+def ink(drawing):
+    """The canvas of a round pen with a soft edge, 0 paper to 1."""
+    canvas = torch.zeros(CANVAS, CANVAS, dtype=torch.float64)
+    for stroke in drawing:
+        ends = zip(stroke, stroke[1:]) if len(stroke) > 1 else [(stroke[0], stroke[0])]
+        for a, b in ends:
+            canvas = torch.maximum(canvas, line_of_pen(a, b, PEN * CANVAS / PAD))
+    return canvas

@@ -5,21 +5,15 @@ Run: python tests/golden/lessons/make_patches.py   (needs pillow beside torch an
 
 import numpy
 import torch
-from PIL import Image
 
-from common import HERE, cell, normal_matrix, tensor, write
+from common import cell, normal_matrix, tensor, write
+from pictures import harbour
 from trained import opened
 
 SEED, WIDTH, SIZE, PATCH = 7, 64, 224, 32
 CUT, CHOSEN = 16, 130
 SIDES = [1, 2, 4, 8, 14, 16, 32]
 TIGHT = 2e-6
-
-
-def harbour():
-    """[3, 224, 224] in [0, 1]."""
-    pixels = numpy.asarray(Image.open(HERE / "harbour.png").convert("RGB"), dtype=numpy.float32) / 255
-    return torch.from_numpy(pixels).permute(2, 0, 1).contiguous()
 
 
 def patch_cutter(picture):

@@ -10,30 +10,13 @@ import torch
 import torch.nn.functional as F
 
 from common import cell, tensor, write
-from digits import centred, line_of_pen
+from digits import FOUR, centred, ink, strokes
 from trained import attend, opened
 
-# The pad: its side, the radius of its pen, and the characters of its text (crates/cells/src/frame/drawing.rs).
-PAD, PEN = 512, 20
-ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-CANVAS, EVERY = 56, 4
-FOUR = (
-    "mZxkx8iiLhKUf6eeiodKzbzAaLPYbfWzwVMATsPSccQ0qSklVklXclZUlbUkdMkfEkg0ji0ik0hm0gosfqces8d"
-    ".nxvnKFmyUmSkly1lTGk7VkrjkbvkT7kMPkEkj05jdRjFei1qil3iGLh-S"
-)
+EVERY = 4
 # A cross, drawn for this file.
 CROSS = "MDIQDIUDIYDIcDIgDIkDI.YBgYDgYFgYHgYJgYLgYNg"
 TIGHT, PROBABILITY = 2e-5, 2e-5
-
-
-def strokes(text):
-    """The points [N, 2] of each stroke in pixels of the canvas: 9 bits of x and 9 of y in three characters."""
-    found = []
-    for stroke in text.split("."):
-        numbers = [ALPHABET.index(letter) for letter in stroke]
-        both = [a << 12 | b << 6 | c for a, b, c in zip(numbers[::3], numbers[1::3], numbers[2::3])]
-        found.append(torch.tensor([[n >> 9, n & 511] for n in both], dtype=torch.float64) * CANVAS / PAD)
-    return found
 
 
 def beginning(drawing, points):
@@ -44,16 +27,6 @@ def beginning(drawing, points):
             found.append(stroke[:points])
         points -= len(stroke)
     return found
-
-
-def ink(drawing):
-    """The canvas of a round pen with a soft edge, 0 paper to 1."""
-    canvas = torch.zeros(CANVAS, CANVAS, dtype=torch.float64)
-    for stroke in drawing:
-        ends = zip(stroke, stroke[1:]) if len(stroke) > 1 else [(stroke[0], stroke[0])]
-        for a, b in ends:
-            canvas = torch.maximum(canvas, line_of_pen(a, b, PEN * CANVAS / PAD))
-    return canvas
 
 
 class Vit:
@@ -177,6 +150,25 @@ def class_or_mean(text):
     return cell("class-or-mean", tensors, given(text))
 
 
+def two_transformers():
+    """The parameters of the two files by the part of the model that they belong to."""
+    kinds = {
+        "embedding": ("embedding.weight", "patch_embed", "pos_embed", "cls_token"),
+        "attention": ("self_attn.", "multihead_attn.", ".attn."),
+        "mlp": (".linear1.", ".linear2.", ".mlp."),
+        "norms": ("norm.", "norm1.", "norm2.", "norm3."),
+        "head": ("head.",),
+    }
+    tensors = {}
+    for model, file in (("translator", "translator"), ("vit", "digit-vit")):
+        weights, _, _ = opened(file)
+        for kind, words in kinds.items():
+            of_kind = [w.numel() for name, w in weights.items() if any(word in name for word in words)]
+            tensors[f"{model}.{kind}"] = tensor(torch.tensor(float(sum(of_kind))), 0)
+        tensors[f"{model}.parameters"] = tensor(torch.tensor(float(sum(w.numel() for w in weights.values()))), 0)
+    return cell("two-transformers", tensors, {})
+
+
 write(
     __file__,
     "vit",
@@ -188,5 +180,6 @@ write(
         four_equations(FOUR, 1, ["z_0", "msa"]),
         four_equations(CROSS, 4, ["mlp"]),
         *(class_or_mean(text) for text in (FOUR, CROSS)),
+        two_transformers(),
     ],
 )

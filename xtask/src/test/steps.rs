@@ -172,6 +172,14 @@ pub(super) const ALL: &[Step] = &[
         lane: Lane::Last,
         run: end_to_end,
     },
+    Step {
+        name: "smoke",
+        title: "the built site in Firefox and in WebKitGTK, where they are on this machine",
+        needs: &[Need::Browser],
+        wasm: false,
+        lane: Lane::Last,
+        run: smoke,
+    },
 ];
 
 /// Runs a check that is one test by itself.
@@ -219,13 +227,13 @@ fn clippy() -> Result<Outcome, Failure> {
             .args(["clippy", "--workspace", "--all-targets"])
             .args(deny),
     )?;
-    // `--all-targets` leaves out a target that plain `cargo test` leaves out.
-    let e2e = check(
+    // `--all-targets` leaves out targets that plain `cargo test` leaves out.
+    let browsers = check(
         cargo()
-            .args(["clippy", "--workspace", "--test", "e2e"])
+            .args(["clippy", "--workspace", "--test", "e2e", "--test", "smoke"])
             .args(deny),
     )?;
-    Ok(all + e2e)
+    Ok(all + browsers)
 }
 
 fn documentation() -> Result<Outcome, Failure> {
@@ -270,6 +278,17 @@ fn size_budget() -> Result<Outcome, Failure> {
 }
 
 fn end_to_end() -> Result<Outcome, Failure> {
+    system::ensure_headless_shell();
+    of_built_site("e2e")
+}
+
+/// Each browser that is not on this machine counts as skipped tests; none of them is installed.
+fn smoke() -> Result<Outcome, Failure> {
+    of_built_site("smoke")
+}
+
+/// Runs the tests of a target that drives browsers over the built site.
+fn of_built_site(target: &str) -> Result<Outcome, Failure> {
     if !project::dist().join("index.html").is_file() {
         return Err(Failure::new(
             "there is no built site in dist/; run the step `build` first",
@@ -277,7 +296,7 @@ fn end_to_end() -> Result<Outcome, Failure> {
     }
     // `--workspace` with the same features as the native tests: nothing is compiled twice.
     let mut test = cargo();
-    test.args(["test", "--workspace", "--test", "e2e"]);
-    system::name_browser(&mut test);
+    test.args(["test", "--workspace", "--test", target]);
+    system::name_lightest_browser(&mut test);
     tests(&mut test)
 }

@@ -4,17 +4,22 @@
 use engine::beam::Hypothesis;
 use engine::grad::{Difference, Evaluation, Learner, OneWord, Pairs, Schedule, Seen, TaskConfig};
 use engine::model::bert::Bert;
+use engine::model::cnn::Cnn;
 use engine::model::decoder::Decoder as TextDecoder;
 use engine::model::encoder_decoder::EncoderDecoder;
 use engine::model::gpt2::{Config, Gpt2};
+use engine::model::image_gpt::ImageGpt;
 use engine::model::llama::Llama;
 use engine::model::seq2seq::{Fading, Seq2Seq};
 use engine::model::seq2seq_attention::AttentiveSeq2Seq;
+use engine::model::swin::{Config as SwinConfig, Swin};
 use engine::model::transformer::Transformer;
-use engine::model::vit::Vit;
+use engine::model::vit::{Config as VitConfig, Vit};
 use engine::nn::bahdanau::AdditiveAttention;
 use engine::nn::feed_forward::Activation;
 use engine::nn::parts::Parts;
+use engine::nn::patch_merge::PatchMerge;
+use engine::nn::unfold::Windows;
 use engine::parameters::Weight;
 use engine::token::byte_bpe::ByteBpe;
 use engine::token::tokenizer::Tokenizer;
@@ -58,6 +63,16 @@ impl Describe for Schedule {
     }
 }
 
+/// An ImageGPT is shown by its sizes.
+impl Describe for ImageGpt {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        let config = self.config();
+        config.layers.describe("layers", out);
+        config.width.describe("width", out);
+        config.context.describe("pixels", out);
+    }
+}
+
 /// A learner is shown by what it learns, the sizes of its model, and how far it is.
 impl<M: EncoderDecoder + Describe> Describe for Learner<M> {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
@@ -74,6 +89,53 @@ impl Describe for Transformer {
         config.encoder_layers.describe("layers", out);
         config.width.describe("width", out);
         format!("{:?}", self.parts()).describe("parts", out);
+    }
+}
+
+/// A Swin V2 is shown by its sizes.
+impl Describe for Swin {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.config().describe(name, out);
+    }
+}
+
+impl Describe for VitConfig {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let Self {
+            layers,
+            width,
+            heads,
+            inner,
+            patch,
+            image,
+            classes,
+            ..
+        } = self;
+        let text = format!(
+            "{layers} blocks of dimension {width}, {heads} heads, F = {inner}, patches of {patch} \
+             pixels, pictures of {image}, {classes} classes"
+        );
+        text.describe(name, out);
+    }
+}
+
+impl Describe for SwinConfig {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.width.describe("width", out);
+        self.depths.describe("depths", out);
+        self.heads.describe("heads", out);
+        self.window.describe("window", out);
+        self.patch.describe("patch", out);
+        self.image.describe("image", out);
+    }
+}
+
+impl Describe for PatchMerge {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        let (outputs, inputs) = self.reduction.weight.dim();
+        format!("{inputs} numbers to {outputs}").describe("reduction", out);
+        self.norm.gamma.describe("gamma", out);
+        self.norm.beta.describe("beta", out);
     }
 }
 
@@ -184,6 +246,13 @@ impl Describe for Llama {
 }
 
 /// Texts as the ids of their tokens.
+/// The tensors of a model's file.
+impl Describe for [(String, Vec<usize>)] {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("the names and shapes of {} tensors", self.len()).describe(name, out);
+    }
+}
+
 impl Describe for [Vec<usize>] {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {
         format!("{} texts of tokens", self.len()).describe(name, out);
@@ -245,7 +314,20 @@ macro_rules! describe_models {
     )*};
 }
 
-describe_models!(Seq2Seq, AttentiveSeq2Seq, Vit);
+describe_models!(Seq2Seq, AttentiveSeq2Seq, Vit, Cnn);
+
+impl Describe for Windows {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{self:?}").describe(name, out);
+    }
+}
+
+impl Describe for [Windows] {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let all: Vec<String> = self.iter().map(|layer| format!("{layer:?}")).collect();
+        all.describe(name, out);
+    }
+}
 
 /// Their sizes without the small number in their norms.
 macro_rules! describe_trunks {

@@ -1,20 +1,27 @@
 //! Descriptions for "Show the Rust" of what the functions in `explain` take and give, where it is
 //! neither an array nor a number.
 
+use explain::attention_distance::Patches;
 use explain::budget::Budget;
 use explain::byte_pairs::{Learned, Merge};
+use explain::centre_and_sharpen::Targets;
 use explain::cost::LayerCost;
 use explain::deep_stack::{DeepStack, StackRun};
 use explain::descent::{Nodes, OneParameter, Path};
+use explain::dino::DinoRun;
+use explain::distillation::Distilled;
 use explain::drawn_digits::Digit;
 use explain::expert_words::ExpertRun;
 use explain::fact_memory::FactRun;
+use explain::few_digits::{Digits, FewRun};
 use explain::forced::BothPrefixes;
 use explain::gpt_sizes::Count;
 use explain::grid_positions::WithPositions;
 use explain::induction::Induction;
 use explain::kv_race::Race;
+use explain::linear_probe::Probe;
 use explain::logistic::LogisticHead;
+use explain::masked_patches::MaskedRun;
 use explain::masking::Masked;
 use explain::memory::Decoder;
 use explain::multi_head::{Heads, WithoutTranspose};
@@ -24,14 +31,20 @@ use explain::one_number::{OneNumber, Pass, Site};
 use explain::online_softmax::Online;
 use explain::parameter_count::Parameters;
 use explain::power_law::PowerLaw;
+use explain::principal_components::Components;
+use explain::shift::Rolling;
+use explain::small_swin::Windows;
 use explain::smoothed::Smoothed;
 use explain::softmax_steps::SoftmaxSteps;
 use explain::stats::Histogram;
 use explain::sub_layers::Stream;
 use explain::survivors::Survivors;
+use explain::token_sizes::TokenSizes;
 use explain::two_layers::TwoLayers;
 use explain::two_maps::Search;
 use explain::two_questions::{Run, TwoQuestions};
+use explain::vit_sizes::Cost;
+use explain::window_cost::{Sizes, Stage};
 use explain::wrong_mask::Mistake;
 
 use crate::frame::shown::{Describe, Described};
@@ -158,6 +171,76 @@ impl Describe for FactRun {
 impl Describe for ExpertRun {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for FewRun {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for Distilled {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.run.steps().describe("steps", out);
+    }
+}
+
+impl Describe for MaskedRun {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for DinoRun {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.steps().describe("steps", out);
+    }
+}
+
+impl Describe for Cost {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.patches.describe("patches", out);
+        self.scores.describe("scores", out);
+        self.multiplications.describe("multiplications", out);
+    }
+}
+
+impl Describe for Targets {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.centred.describe("centred", out);
+        self.probabilities.describe("probabilities", out);
+        self.mean.describe("mean", out);
+        self.entropy_of_mean.describe("entropy_of_mean", out);
+        self.mean_entropy.describe("mean_entropy", out);
+    }
+}
+
+impl Describe for Probe {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.weights.describe("weights", out);
+        self.bias.describe("bias", out);
+    }
+}
+
+impl Describe for TokenSizes {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.tokens.describe("tokens", out);
+        self.numbers.describe("numbers", out);
+    }
+}
+
+impl Describe for Digits {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.pictures.describe("pictures", out);
+        self.labels.describe("labels", out);
+    }
+}
+
+impl Describe for Rolling {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let [down, right] = self.by;
+        format!("moves {} by {down} and {right} squares", self.name).describe(name, out);
     }
 }
 
@@ -347,6 +430,40 @@ impl Describe for LayerCost {
     }
 }
 
+impl Describe for Patches {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{self:?}").describe(name, out);
+    }
+}
+
+impl Describe for Windows {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        format!("{self:?}").describe(name, out);
+    }
+}
+
+impl Describe for Sizes {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.picture.describe("picture", out);
+        self.patch.describe("patch", out);
+        self.window.describe("window", out);
+        self.width.describe("width", out);
+    }
+}
+
+impl Describe for Stage {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.side.describe("side", out);
+        self.width.describe("width", out);
+        self.windows.describe("windows", out);
+        self.all_pairs.describe("all_pairs", out);
+        self.pairs.describe("pairs", out);
+        self.all_multiplications
+            .describe("all_multiplications", out);
+        self.multiplications.describe("multiplications", out);
+    }
+}
+
 impl Describe for Online {
     fn describe(&self, _name: &str, out: &mut Vec<Described>) {
         self.maximum.describe("maximum", out);
@@ -362,6 +479,13 @@ impl Describe for PowerLaw {
         self.exponent.describe("exponent", out);
         self.standard_error.describe("standard_error", out);
         self.factor.describe("factor", out);
+    }
+}
+
+impl Describe for Components {
+    fn describe(&self, _name: &str, out: &mut Vec<Described>) {
+        self.directions.describe("directions", out);
+        self.shares.describe("shares", out);
     }
 }
 

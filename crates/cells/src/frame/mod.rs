@@ -20,6 +20,7 @@ mod inputs;
 pub mod jobs;
 pub mod model_cache;
 pub mod picture;
+pub mod picture_model;
 pub mod selection;
 pub mod spec;
 pub mod state;

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use engine::EngineError;
 use engine::format::json::{self, ReadJson};
 use engine::model::bert::{self, Bert};
+use engine::model::cnn::{self, Cnn};
 use engine::model::gpt2::{self, Gpt2};
+use engine::model::image_gpt::ImageGpt;
 use engine::model::vit::{self, Vit};
 use engine::open::OpenError;
 use engine::open::shipped::{self, Shipped as File};
@@ -26,7 +28,10 @@ use crate::error::CellError;
 /// they are.
 const SIZES: &[(&str, u64)] = &[
     ("bert-vocab.json", 351_981),
+    ("bias-runs.tsv", 2_724),
     ("depth-runs.tsv", 11_705),
+    ("digit-cnn.safetensors", 149_768),
+    ("digit-gpt.safetensors", 235_020),
     ("digit-vit-gap.safetensors", 157_376),
     ("digit-vit-nopos.safetensors", 154_092),
     ("digit-vit.safetensors", 157_628),
@@ -36,6 +41,7 @@ const SIZES: &[(&str, u64)] = &[
     ("mlp-runs.tsv", 13_341),
     ("position-race.tsv", 11_665),
     ("position-tables.safetensors", 38_312),
+    ("scale-runs.tsv", 2_051),
     ("seq2seq-attention.safetensors", 1_474_424),
     ("seq2seq-gru.safetensors", 1_483_648),
     ("story-race.tsv", 2_144),
@@ -47,6 +53,7 @@ const SIZES: &[(&str, u64)] = &[
     ("translator-runs.tsv", 12_291),
     ("translator-tokenizer.json", 95_048),
     ("translator.safetensors", 1_434_760),
+    ("unlabelled-runs.tsv", 1_526),
 ];
 
 /// The files that `cargo xtask build` copies from packages of npm (`xtask/src/npm.rs`).
@@ -125,6 +132,20 @@ impl Shipped for Vit {
             }
             Vit::load(config, source)
         })
+    }
+}
+
+impl Shipped for Cnn {
+    fn open(name: &str, bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, OpenError> {
+        let file = File::parse(name, bytes, read_json)?;
+        file.model(|number, source| Self::load(cnn::Config::from_keys(number)?, source))
+    }
+}
+
+impl Shipped for ImageGpt {
+    fn open(name: &str, bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, OpenError> {
+        let file = File::parse(name, bytes, read_json)?;
+        file.model(|number, source| Self::load(gpt2::Config::from_keys(number)?, source))
     }
 }
 

@@ -110,7 +110,16 @@ macro_rules! describe_numbers {
         }
     )*};
 }
-describe_numbers!(f32, f64, usize, u64, u32, i32, u8);
+describe_numbers!(f32, f64, usize, isize, u64, u32, i32, u8);
+
+impl<T, const N: usize> Describe for [T; N]
+where
+    [T]: Describe,
+{
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        self.as_slice().describe(name, out);
+    }
+}
 
 impl Describe for bool {
     fn describe(&self, name: &str, out: &mut Vec<Described>) {

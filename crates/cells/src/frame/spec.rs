@@ -103,8 +103,6 @@ impl WorkerKind {
 pub struct CellSpec {
     /// Name in lessons and in `data-cell`.
     pub name: &'static str,
-    /// Description of the cell in one sentence, for the author's guide and error messages.
-    pub summary: &'static str,
     /// The inputs with their limits and defaults.
     pub inputs: fn() -> Vec<InputSpec>,
     /// The computation.

@@ -122,7 +122,7 @@ pub(crate) fn read(
 }
 
 /// Records the probabilities of the ten digits, and the most likely one.
-fn note(record: &mut Record, place: &str, found: &Array1<f32>) {
+pub(crate) fn note(record: &mut Record, place: &str, found: &Array1<f32>) {
     record.tensor(&format!("{place}probabilities"), found);
     let answer = best(found);
     record.number(&format!("{place}answer"), answer as f64);

@@ -1,20 +1,24 @@
 //! Computations that several cells share.
 
+pub(crate) mod bias_runs;
 pub(crate) mod decoder_parts;
 pub(crate) mod depth_runs;
 pub(crate) mod digit_models;
 pub(crate) mod drawn;
 pub(crate) mod measure;
 pub(crate) mod mlp_runs;
+pub(crate) mod opened_picture;
 pub(crate) mod race;
 pub(crate) mod readers;
 pub(crate) mod said;
+pub(crate) mod scale_runs;
 pub(crate) mod small_layer;
 #[cfg(test)]
 pub(crate) mod test_models;
 pub(crate) mod trained;
 pub(crate) mod training;
 pub(crate) mod translator_runs;
+pub(crate) mod unlabelled_runs;
 pub(crate) mod untrained;
 pub(crate) mod vocabularies;
 pub(crate) mod words;

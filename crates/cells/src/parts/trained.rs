@@ -38,6 +38,12 @@ pub(crate) const VIT_MEAN: &str = "digit-vit-gap";
 /// The same without a table of positions: it reads a bag of patches.
 pub(crate) const VIT_BAG: &str = "digit-vit-nopos";
 
+/// The same digits read by convolutions.
+pub(crate) const CNN: &str = "digit-cnn";
+
+/// A decoder that writes digits pixel by pixel.
+pub(crate) const DIGIT_GPT: &str = "digit-gpt";
+
 /// The choice of a model; the first one is the default.
 pub(crate) fn model(names: &'static [&'static str]) -> InputSpec {
     InputSpec::choice("model", "Model", names)
@@ -51,6 +57,8 @@ pub(crate) fn file(name: &str) -> Option<&'static str> {
         TRANSLATOR => Some("translator.safetensors"),
         VIT => Some("digit-vit.safetensors"),
         VIT_MEAN => Some("digit-vit-gap.safetensors"),
+        CNN => Some("digit-cnn.safetensors"),
+        DIGIT_GPT => Some("digit-gpt.safetensors"),
         VIT_BAG => Some("digit-vit-nopos.safetensors"),
         _ => None,
     }

@@ -31,10 +31,9 @@
 //!
 //! Source: the GGUF specification (ggml, `docs/gguf.md`).
 
-use std::sync::Arc;
-
 use super::cursor::Cursor;
 use super::error::FormatError;
+use super::file_bytes::FileBytes;
 use super::gguf_value::Value;
 use super::tensors::{Element, Entry, Tensors, values};
 use crate::quant::Type;
@@ -46,6 +45,14 @@ pub const MAGIC: [u8; 4] = *b"GGUF";
 const ALIGNMENT: usize = 32;
 /// The key of the metadata that gives the alignment of tensors.
 pub const ALIGNMENT_KEY: &str = "general.alignment";
+/// The key of the metadata that gives the place of a part of a model, from 0 on.
+pub const SPLIT_NUMBER: &str = "split.no";
+/// The key of the metadata that gives the number of the parts of a model.
+pub const SPLIT_COUNT: &str = "split.count";
+/// The key of the metadata that gives the number of the tensors in all parts of a model.
+pub const SPLIT_TENSORS: &str = "split.tensors.count";
+/// The largest number of parts: ggml writes it as u16.
+const MOST_PARTS: f64 = 65_535.0;
 /// The largest number of axes that ggml knows.
 pub const MOST_AXES: usize = 4;
 /// The longest key that the specification allows.
@@ -71,24 +78,63 @@ impl Gguf {
     /// # Errors
     /// When the bytes are not a GGUF file of version 2 or 3, a key or a name comes twice, a
     /// tensor's type is unknown, or tensors overlap or lie outside the file.
-    pub fn parse(bytes: Arc<[u8]>) -> Result<Self, FormatError> {
-        let mut cursor = Cursor::new(FORMAT, &bytes);
-        let version = version(&mut cursor)?;
-        let tensors = cursor.u64("the number of tensors")?;
-        let metadata = metadata(&mut cursor)?;
-        let alignment = alignment_of(find(&metadata, ALIGNMENT_KEY))?;
-        let mut entries = directory(&mut cursor, tensors, alignment)?;
-        // An offset that no address can hold becomes one that lies outside the file.
-        let data = cursor.position().checked_next_multiple_of(alignment);
-        for entry in &mut entries {
-            entry.start = entry.start.saturating_add(data.unwrap_or(usize::MAX));
-        }
-        let tensors = Tensors::new(FORMAT, Arc::clone(&bytes), entries)?;
+    pub fn parse(file: FileBytes) -> Result<Self, FormatError> {
+        let (version, metadata, entries) = file.parse(FORMAT, |cursor| {
+            let version = version(cursor)?;
+            let tensors = cursor.u64("the number of tensors")?;
+            let metadata = metadata(cursor)?;
+            let alignment = alignment_of(find(&metadata, ALIGNMENT_KEY))?;
+            let mut entries = directory(cursor, tensors, alignment)?;
+            // An offset that no address can hold becomes one that lies outside the file.
+            let data = cursor.position().checked_next_multiple_of(alignment);
+            for entry in &mut entries {
+                entry.start = entry.start.saturating_add(data.unwrap_or(usize::MAX));
+            }
+            Ok((version, metadata, entries))
+        })?;
         Ok(Self {
             version,
-            tensors,
+            tensors: Tensors::new(FORMAT, vec![file], entries)?,
             metadata,
         })
+    }
+
+    /// The parts of a model as one, with the metadata of the first, which alone has all of them, but
+    /// without its place.
+    ///
+    /// # Errors
+    /// When two parts have a tensor of one name, or the parts have together another number of
+    /// tensors than they say.
+    pub fn joined(parts: Vec<Self>) -> Result<Self, FormatError> {
+        let first = parts.first();
+        let version = first.map_or(0, |part| part.version);
+        let mut metadata = first.map(|part| part.metadata.clone()).unwrap_or_default();
+        let tensors = Tensors::joined(parts.into_iter().map(|part| part.tensors))?;
+        let count = tensors.entries().len();
+        let said = find(&metadata, SPLIT_TENSORS).and_then(Value::number);
+        match said {
+            Some(said) if said as usize != count => {
+                let found = format!("{count} in all parts together");
+                Err(refuse(SPLIT_TENSORS, format!("{said} tensors"), found))
+            }
+            _ => {
+                let place = [SPLIT_NUMBER, SPLIT_COUNT, SPLIT_TENSORS];
+                metadata.retain(|(key, _)| !place.contains(&key.as_str()));
+                Ok(Self {
+                    version,
+                    tensors,
+                    metadata,
+                })
+            }
+        }
+    }
+
+    /// Which part of a model this is, from 1 on, and of how many; `None` for a whole model.
+    pub fn part(&self) -> Option<(usize, usize)> {
+        let number = |key| self.value(key).and_then(Value::number);
+        let (before, count) = (number(SPLIT_NUMBER)?, number(SPLIT_COUNT)?);
+        let is_part = (2.0..=MOST_PARTS).contains(&count) && (0.0..count).contains(&before);
+        is_part.then_some((before as usize + 1, count as usize))
     }
 
     /// The metadata, by key.
@@ -203,7 +249,10 @@ fn entry(cursor: &mut Cursor<'_>, alignment: usize) -> Result<Entry, FormatError
     let shape = shape.get(..axes).unwrap_or_default();
     let kind = match Type::from_ggml(cursor.u32(name)?) {
         Ok(kind) => kind,
-        Err(error) => return wrong("a known type", error.to_string()),
+        Err(error) => {
+            let known = Type::ALL.map(Type::name).join(", ");
+            return wrong(&format!("one of the types {known}"), error.to_string());
+        }
     };
     let offset = cursor.u64(name)?;
     let columns = shape.last().copied().unwrap_or(1);
@@ -224,6 +273,7 @@ fn entry(cursor: &mut Cursor<'_>, alignment: usize) -> Result<Entry, FormatError
         }
     };
     Ok(Entry {
+        file: 0,
         name: name.into(),
         shape: shape.into(),
         element: Element::Number(kind),

@@ -91,13 +91,23 @@ impl Gguf {
         let check = |key, expected: &str, is_known: &dyn Fn(&Value) -> bool| {
             self.check_option(architecture, key, expected, is_known)
         };
-        check("rope.scaling.type", "none or linear", &|value| {
-            matches!(value.text(), Some("none" | "linear"))
+        check("rope.scaling.type", "none, linear or yarn", &|value| {
+            matches!(value.text(), Some("none" | "linear" | "yarn"))
+        })?;
+        // The share of YaRN's ramp; below 0 it is not set.
+        check("rope.scaling.yarn_ext_factor", "1", &|value| {
+            value.number().is_some_and(|n| n == 1.0 || n < 0.0)
         })?;
         let window = format!("0, or no window shorter than the context of {context}");
         check("attention.sliding_window", &window, &|value| {
-            value.number().is_some_and(|n| n == 0.0 || n >= context)
+            // Qwen2 has its window in some layers only, which the file does not name.
+            let whole = |n: f64| n >= 0.0 && n.fract() == 0.0;
+            value.number().is_some_and(|n| match architecture {
+                Architecture::Llama => whole(n),
+                _ => n == 0.0 || n >= context,
+            })
         })?;
+        check("attention.sliding_window_pattern", "none", &|_| false)?;
         check("attention.value_length", "the key_length", &|value| {
             value.number() == key_length
         })?;
@@ -152,20 +162,32 @@ impl Gguf {
 
     /// The number of a key under the architecture's name. The token table may give the size of the
     /// vocabulary instead, and the number of token types is among the tokenizer's keys. A count of
-    /// 0 experts means that there are none.
+    /// 0 experts means that there are none. The kind of scaling and the windows are asked for as
+    /// [`llama::Config::from_keys`] says.
     fn size(&self, architecture: Architecture, key: &str) -> Option<f64> {
         let value = |key: &str| self.value(&format!("{}.{key}", architecture.name()));
-        let found = value(key).and_then(Value::number);
-        let found = found.filter(|&n| n != 0.0 || !key.starts_with("expert_"));
-        let is_unscaled = value("rope.scaling.type").and_then(Value::text) == Some("none");
-        let found = found.filter(|_| key != "rope.scaling.factor" || !is_unscaled);
+        let number = |key: &str| value(key).and_then(Value::number);
+        let scaling = value("rope.scaling.type").and_then(Value::text);
+        let found = number(key).filter(|&n| match key {
+            "rope.scaling.factor" => scaling != Some("none"),
+            _ => n != 0.0 || !key.starts_with("expert_"),
+        });
+        let window = || {
+            let context = number("context_length").unwrap_or(f64::MAX);
+            number("attention.sliding_window").filter(|&n| n > 0.0 && n < context)
+        };
         found.or_else(|| match key {
             "vocab_size" => {
                 let table = self.tensors.entry("token_embd.weight")?;
                 table.shape().first().map(|&rows| rows as f64)
             }
             "token_type_count" => self.value("tokenizer.ggml.token_type_count")?.number(),
-            _ => None,
+            "has_windows" => window(),
+            _ => match key.split_once('.')? {
+                ("rope_type", kind) => (scaling == Some(kind)).then_some(1.0),
+                ("windows", _) => window(),
+                _ => None,
+            },
         })
     }
 

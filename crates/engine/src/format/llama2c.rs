@@ -11,10 +11,8 @@
 //!
 //! Source: karpathy/llama2.c, `export.py` (`legacy_export`) and `run.c`.
 
-use std::sync::Arc;
-
-use super::cursor::Cursor;
 use super::error::FormatError;
+use super::file_bytes::FileBytes;
 use super::tensors::{Element, Entry, Tensors, values};
 use crate::model::llama::Config;
 use crate::quant::Type;
@@ -35,31 +33,32 @@ impl Llama2c {
     ///
     /// # Errors
     /// When no Llama has these sizes, or the file has another length than they need.
-    pub fn parse(bytes: Arc<[u8]>) -> Result<Self, FormatError> {
-        let mut cursor = Cursor::new(FORMAT, &bytes);
-        let mut header = [0; 7];
-        for field in &mut header {
-            *field = i32::from_le_bytes(cursor.array("the header")?);
-        }
+    pub fn parse(file: FileBytes) -> Result<Self, FormatError> {
+        let (header, start) = file.parse(FORMAT, |cursor| {
+            let mut header = [0; 7];
+            for field in &mut header {
+                *field = i32::from_le_bytes(cursor.array("the header")?);
+            }
+            Ok((header, cursor.position()))
+        })?;
         let config = Config::from_llama2c(header)
             .map_err(|error| FormatError::part(FORMAT, "header", "the sizes of a Llama", error))?;
         let own_head = header[5] < 0;
         let plan = Plan::new(&config, own_head);
-        let start = cursor.position();
         let needed = plan.as_ref().and_then(Plan::bytes);
-        if needed != Some(cursor.left()) {
+        let found = file.size().saturating_sub(start);
+        if needed != Some(found) {
             let expected = needed.map_or_else(
                 || "a size that fits in memory".to_owned(),
                 |needed| format!("{needed} bytes after a header of {header:?}"),
             );
-            let found = cursor.left();
             return Err(FormatError::part(FORMAT, "the tensors", expected, found));
         }
         // From here on all products are known not to overflow, and the number of tensors is bounded
         // by the file's length.
         let entries = plan.map(|plan| plan.entries(start)).unwrap_or_default();
         Ok(Self {
-            tensors: Tensors::new(FORMAT, Arc::clone(&bytes), entries)?,
+            tensors: Tensors::new(FORMAT, vec![file], entries)?,
             config,
         })
     }
@@ -119,9 +118,11 @@ impl Plan {
         let mut entries = Vec::with_capacity(count);
         let bytes = |shape: &[usize]| values(shape).unwrap_or(0) * size_of::<f32>();
         let mut at = start;
-        let mut add = |name: &str, shape: &[usize], skipped: usize| {
+        // Names of their exact lengths: a file may announce very many.
+        let mut add = |name: &[&str], shape: &[usize], skipped: usize| {
             entries.push(Entry {
-                name: name.into(),
+                file: 0,
+                name: name.concat().into(),
                 shape: shape.into(),
                 element: Element::Number(Type::F32),
                 start: at + skipped,
@@ -129,16 +130,17 @@ impl Plan {
             });
             at += skipped + bytes(shape);
         };
-        add("model.embed_tokens.weight", &self.table, 0);
+        add(&["model.embed_tokens.weight"], &self.table, 0);
         for (kind, shape) in &self.kinds {
             for n in 0..self.layers {
-                add(&format!("model.layers.{n}.{kind}.weight"), shape, 0);
+                let name = ["model.layers.", &n.to_string(), ".", kind, ".weight"];
+                add(&name, shape, 0);
             }
         }
-        add("model.norm.weight", &self.norm, 0);
+        add(&["model.norm.weight"], &self.norm, 0);
         if self.own_head {
             let skipped = bytes(&self.rotary_tables);
-            add("lm_head.weight", &self.table, skipped);
+            add(&["lm_head.weight"], &self.table, skipped);
         }
         entries
     }

@@ -6,6 +6,7 @@
 
 pub(crate) mod cursor;
 pub mod error;
+pub mod file_bytes;
 pub mod gguf;
 pub mod gguf_model;
 pub mod gguf_value;

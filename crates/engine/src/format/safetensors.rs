@@ -25,10 +25,8 @@
 //! Source: the format's description in the safetensors repository, and its rule that the tensors
 //! fill the file.
 
-use std::sync::Arc;
-
-use super::cursor::Cursor;
 use super::error::{FormatError, shortened};
+use super::file_bytes::FileBytes;
 use super::json::ReadJson;
 use super::safetensors_header::{Description, Header};
 use super::tensors::{Element, Entry, SCALED, Tensors, values};
@@ -62,8 +60,8 @@ impl SafeTensors {
     /// When the header is too long or differs from the format, a type is unknown, a name comes
     /// twice, the tensors do not fill the rest of the file one after the other, or scales are
     /// missing or of another number.
-    pub fn parse(bytes: Arc<[u8]>) -> Result<Self, FormatError> {
-        Self::with_header(bytes, Header::parse)
+    pub fn parse(file: FileBytes) -> Result<Self, FormatError> {
+        Self::with_header(file, Header::parse)
     }
 
     /// Reads the directory of a file whose names are known to differ, its header with another
@@ -72,26 +70,28 @@ impl SafeTensors {
     /// # Errors
     /// Those of [`Self::parse`], but not for a name that comes twice: the reader has made one of
     /// them.
-    pub fn parse_with(bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, FormatError> {
-        Self::with_header(bytes, |text| {
+    pub fn parse_with(file: FileBytes, read_json: ReadJson) -> Result<Self, FormatError> {
+        Self::with_header(file, |text| {
             let wrong = |error| FormatError::part(FORMAT, "header", "JSON", error);
             Header::of(read_json(text).map_err(wrong)?)
         })
     }
 
     fn with_header(
-        bytes: Arc<[u8]>,
-        header: impl FnOnce(&str) -> Result<Header, FormatError>,
+        file: FileBytes,
+        header: impl Fn(&str) -> Result<Header, FormatError>,
     ) -> Result<Self, FormatError> {
-        let mut cursor = Cursor::new(FORMAT, &bytes);
-        let length = cursor.u64("the header's length")?;
-        if length > LARGEST_HEADER {
-            let expected = format!("at most {LARGEST_HEADER}");
-            let part = "header's length";
-            return Err(FormatError::part(FORMAT, part, expected, length));
-        }
-        let header = header(cursor.utf8(length, "the header")?)?;
-        let (start, size) = (cursor.position(), cursor.left());
+        let (header, start) = file.parse(FORMAT, |cursor| {
+            let length = cursor.u64("the header's length")?;
+            if length > LARGEST_HEADER {
+                let expected = format!("at most {LARGEST_HEADER}");
+                let part = "header's length";
+                return Err(FormatError::part(FORMAT, part, expected, length));
+            }
+            let header = header(cursor.utf8(length, "the header")?)?;
+            Ok((header, cursor.position()))
+        })?;
+        let size = file.size().saturating_sub(start);
         let mut entries = Vec::with_capacity(header.tensors.len());
         for (name, tensor) in header.tensors {
             entries.push(entry(name, &tensor, start, size)?);
@@ -103,8 +103,20 @@ impl SafeTensors {
             entries = with_scales(entries)?;
         }
         Ok(Self {
-            tensors: Tensors::new(FORMAT, Arc::clone(&bytes), entries)?,
+            tensors: Tensors::new(FORMAT, vec![file], entries)?,
             metadata: header.metadata,
+        })
+    }
+
+    /// The parts of a model as one, with the metadata of the first.
+    ///
+    /// # Errors
+    /// When two parts have a tensor of one name.
+    pub fn joined(parts: Vec<Self>) -> Result<Self, FormatError> {
+        let metadata = parts.first().map(|part| part.metadata.clone());
+        Ok(Self {
+            tensors: Tensors::joined(parts.into_iter().map(|part| part.tensors))?,
+            metadata: metadata.unwrap_or_default(),
         })
     }
 
@@ -158,6 +170,7 @@ fn entry(
         return wrong(&expected, format!("those from {begin} to {end}"));
     }
     Ok(Entry {
+        file: 0,
         start: data + begin,
         name: name.into(),
         shape: shape.into(),

@@ -1,19 +1,21 @@
-//! The tensors in a file: a directory of names, shapes and types over the file's bytes.
+//! The tensors of a model: a directory of names, shapes and types over the bytes of its file, or of
+//! its files.
 //!
 //! A tensor is unpacked only when it is asked for. [`Tensors`] implements [`Parameters`]:
 //! [`Parameters::read`] gives plain numbers, [`Parameters::weight`] leaves compressed matrices in
 //! the blocks of the file; [`crate::parameters::Compressed`] packs plain ones. Both refuse a tensor
 //! with a number that is not finite.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use ndarray::{ArrayD, ArrayView2, IxDyn};
 
 use super::error::{FormatError, shortened};
+use super::file_bytes::FileBytes;
 use crate::decimal::decimal;
 use crate::error::Result;
 use crate::parameters::{Parameters, Weight, expect_shape};
-use crate::quant::{self, Matrix, QuantError, Type};
+use crate::quant::{self, Matrix, Type};
 
 /// The type of a tensor's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +52,8 @@ pub const SCALED: usize = 32;
 /// One tensor of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
+    /// The position of its file among those of the model.
+    pub(super) file: usize,
     pub(super) name: Box<str>,
     pub(super) shape: Box<[usize]>,
     pub(super) element: Element,
@@ -94,43 +98,45 @@ pub fn values(shape: &[usize]) -> Option<usize> {
     Some(if shape.contains(&0) { 0 } else { whole })
 }
 
-/// All tensors of a file.
+/// All tensors of a model.
 #[derive(Debug, Clone)]
 pub struct Tensors {
     format: &'static str,
-    bytes: Arc<[u8]>,
+    files: Vec<FileBytes>,
     entries: Vec<Entry>,
     /// Positions in `entries`, sorted by name.
     by_name: Vec<u32>,
 }
 
 impl Tensors {
-    /// A directory of entries that lie within `bytes` and apart from each other.
+    /// A directory of entries that lie within their files and apart from each other.
     pub(super) fn new(
         format: &'static str,
-        bytes: Arc<[u8]>,
+        files: Vec<FileBytes>,
         entries: Vec<Entry>,
     ) -> Result<Self, FormatError> {
         let too_many = |_| FormatError::part(format, "tensors", "fewer than 2^32", entries.len());
         let count = u32::try_from(entries.len()).map_err(too_many)?;
         let entry = |n: u32| entries.get(n as usize);
+        let size = |entry: &Entry| files.get(entry.file).map_or(0, FileBytes::size);
         let outside = |entry: &&Entry| {
             let end = entry.start.checked_add(entry.length);
-            end.is_none_or(|end| end > bytes.len())
+            end.is_none_or(|end| end > size(entry))
         };
         if let Some(entry) = entries.iter().find(outside) {
-            let expected = format!("bytes before the file's end at {}", bytes.len());
+            let expected = format!("bytes before the file's end at {}", size(entry));
             let found = format!("{} bytes from {} on", entry.length, entry.start);
             return Err(FormatError::tensor(format, &entry.name, expected, found));
         }
         let mut order: Vec<u32> = (0..count).collect();
-        order.sort_unstable_by_key(|&n| entry(n).map(|entry| (entry.start, entry.length)));
+        let place = |entry: &Entry| (entry.file, entry.start, entry.length);
+        order.sort_unstable_by_key(|&n| entry(n).map(place));
         for pair in order.windows(2) {
             let &[before, after] = pair else { continue };
             let (Some(before), Some(after)) = (entry(before), entry(after)) else {
                 continue;
             };
-            if before.start + before.length > after.start {
+            if before.file == after.file && before.start + before.length > after.start {
                 let expected = format!("bytes after those of {}", shortened(&before.name));
                 let found = format!("both from byte {} on", after.start);
                 return Err(FormatError::tensor(format, &after.name, expected, found));
@@ -147,13 +153,31 @@ impl Tensors {
         }
         Ok(Self {
             format,
-            bytes,
+            files,
             entries,
             by_name: order,
         })
     }
 
-    /// The tensors, in the order of the file.
+    /// The tensors of the parts of a model, in the order of the parts.
+    ///
+    /// # Errors
+    /// When two parts have a tensor of one name.
+    pub(super) fn joined(parts: impl IntoIterator<Item = Self>) -> Result<Self, FormatError> {
+        let (mut format, mut files, mut entries) = ("", Vec::new(), Vec::new());
+        for part in parts {
+            format = part.format;
+            let before = files.len();
+            entries.extend(part.entries.into_iter().map(|entry| Entry {
+                file: before + entry.file,
+                ..entry
+            }));
+            files.extend(part.files);
+        }
+        Self::new(format, files, entries)
+    }
+
+    /// The tensors, in the order of the file, or of the files.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -170,14 +194,26 @@ impl Tensors {
     /// The bytes of the tensor of a name, unchanged.
     ///
     /// # Errors
-    /// When there is no tensor of that name.
-    pub fn bytes(&self, name: &str) -> Result<&[u8], FormatError> {
-        Ok(self.bytes_of(self.known(name)?))
+    /// When there is no tensor of that name, or its file cannot be read.
+    pub fn bytes(&self, name: &str) -> Result<Cow<'_, [u8]>, FormatError> {
+        self.bytes_of(self.known(name)?)
     }
 
-    fn bytes_of(&self, entry: &Entry) -> &[u8] {
-        let end = entry.start + entry.length;
-        self.bytes.get(entry.start..end).unwrap_or_default()
+    fn bytes_of(&self, entry: &Entry) -> Result<Cow<'_, [u8]>, FormatError> {
+        self.bytes_at(entry, entry.start, entry.length)
+    }
+
+    /// Bytes of the file of a tensor.
+    fn bytes_at(
+        &self,
+        entry: &Entry,
+        start: usize,
+        length: usize,
+    ) -> Result<Cow<'_, [u8]>, FormatError> {
+        let none = || Err("no file".to_owned());
+        let file = self.files.get(entry.file);
+        file.map_or_else(none, |file| file.read(start, length))
+            .map_err(|why| self.wrong(entry, &format!("{length} bytes from {start} on"), why))
     }
 
     fn known(&self, name: &str) -> Result<&Entry, FormatError> {
@@ -197,15 +233,21 @@ impl Tensors {
         entries.try_for_each(|entry| self.check_entry(entry))
     }
 
-    /// As [`Self::check_finite`] for one tensor, which is unpacked in parts.
+    /// As [`Self::check_finite`] for one tensor.
     fn check_entry(&self, entry: &Entry) -> Result<(), FormatError> {
-        const BLOCKS: usize = 1024;
-        if let Element::Scaled { .. } = entry.element {
-            return self.numbers(entry).map(drop);
+        match entry.element {
+            Element::Number(kind) if kind.block_len() > 1 => {
+                self.check_blocks(entry, kind, &self.bytes_of(entry)?)
+            }
+            _ => self.numbers(entry).map(drop),
         }
-        let kind = self.kind(entry)?;
+    }
+
+    /// As [`Self::check_finite`] for the blocks of one tensor, which are unpacked in parts.
+    fn check_blocks(&self, entry: &Entry, kind: Type, blocks: &[u8]) -> Result<(), FormatError> {
+        const BLOCKS: usize = 1024;
         let mut numbers = vec![0.0; BLOCKS * kind.block_len()];
-        let parts = self.bytes_of(entry).chunks(BLOCKS * kind.block_bytes());
+        let parts = blocks.chunks(BLOCKS * kind.block_bytes());
         for (n, bytes) in parts.enumerate() {
             let count = bytes.len() / kind.block_bytes() * kind.block_len();
             let part = numbers.get_mut(..count).unwrap_or_default();
@@ -248,24 +290,35 @@ impl Tensors {
 
     /// The numbers of a tensor; an error where one is not finite.
     fn numbers(&self, entry: &Entry) -> Result<Vec<f32>, FormatError> {
+        /// Numbers whose bytes are read at once: whole blocks of each type.
+        const PART: usize = 1 << 20;
         let mut numbers = vec![0.0; entry.values()];
-        match entry.element {
-            Element::Scaled { scales } => self.scaled(entry, scales, &mut numbers),
-            _ => quant::dequantize(self.kind(entry)?, self.bytes_of(entry), &mut numbers),
+        if let Element::Scaled { scales } = entry.element {
+            self.scaled(entry, scales, &mut numbers)?;
+        } else {
+            let kind = self.kind(entry)?;
+            let mut start = entry.start;
+            for part in numbers.chunks_mut(PART) {
+                let cut = || self.unread(entry, format!("{} in {}", part.len(), kind.name()));
+                let length = kind.bytes(part.len()).ok_or_else(cut)?;
+                let bytes = self.bytes_at(entry, start, length)?;
+                quant::dequantize(kind, &bytes, part).map_err(|error| self.unread(entry, error))?;
+                start += length;
+            }
         }
-        .map_err(|error| self.unread(entry, error))?;
         self.check_numbers(entry, &numbers, 0)?;
         Ok(numbers)
     }
 
     /// Writes the numbers of a tensor of signed bytes, whose scales begin at byte `start` of the
     /// file: each number is a product of a scale and a byte, which `f32` holds exactly.
-    fn scaled(&self, entry: &Entry, start: usize, numbers: &mut [f32]) -> Result<(), QuantError> {
+    fn scaled(&self, entry: &Entry, start: usize, numbers: &mut [f32]) -> Result<(), FormatError> {
         let mut scales = vec![0.0; numbers.len().div_ceil(SCALED)];
-        let end = start + size_of::<u16>() * scales.len();
-        let halves = self.bytes.get(start..end).unwrap_or_default();
-        quant::dequantize(Type::F16, halves, &mut scales)?;
-        let bytes = self.bytes_of(entry).chunks(SCALED);
+        let halves = self.bytes_at(entry, start, size_of::<u16>() * scales.len())?;
+        quant::dequantize(Type::F16, &halves, &mut scales)
+            .map_err(|error| self.unread(entry, error))?;
+        let bytes = self.bytes_of(entry)?;
+        let bytes = bytes.chunks(SCALED);
         for ((numbers, bytes), scale) in numbers.chunks_mut(SCALED).zip(bytes).zip(scales) {
             for (number, &byte) in numbers.iter_mut().zip(bytes) {
                 *number = scale * f32::from(byte.cast_signed());
@@ -293,8 +346,9 @@ impl Tensors {
             self.wrong(entry, &expected, error)
         };
         if kind.block_len() > 1 {
-            self.check_entry(entry)?;
-            let matrix = Matrix::new(kind, rows, cols, self.bytes_of(entry).to_vec());
+            let blocks = self.bytes_of(entry)?;
+            self.check_blocks(entry, kind, &blocks)?;
+            let matrix = Matrix::new(kind, rows, cols, blocks.into_owned());
             return matrix.map_err(|error| wrong(error.to_string()));
         }
         let numbers = self.numbers(entry)?;
@@ -324,6 +378,7 @@ impl Tensors {
             match (names, length) {
                 (Some(names), Some(length)) if count <= MOST_MATRICES => {
                     let parts = names.into_iter().enumerate().map(|(n, name)| Entry {
+                        file: entry.file,
                         name: name.into(),
                         shape: [rows, cols].into(),
                         element: entry.element,
@@ -335,7 +390,7 @@ impl Tensors {
                 _ => entries.push(entry.clone()),
             }
         }
-        Self::new(self.format, Arc::clone(&self.bytes), entries)
+        Self::new(self.format, self.files.clone(), entries)
     }
 }
 

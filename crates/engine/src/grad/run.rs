@@ -179,6 +179,15 @@ impl Compute for Tape {
             let found = format!("a cache of {} tokens", cache.len());
             return Err(EngineError::shape("training", "whole texts", found));
         }
+        let is_longer = |window: &usize| lengths.iter().any(|length| length > window);
+        if let Some(window) = layer.window.filter(is_longer) {
+            let found = format!("a window of {window} tokens");
+            return Err(EngineError::shape(
+                "training",
+                "attention to all tokens",
+                found,
+            ));
+        }
         let layout = Layout {
             kv_heads: layer.kv_heads,
             causal: true,

@@ -32,6 +32,7 @@ use crate::nn::projection::Projection;
 use crate::nn::unfold::Windows;
 use crate::parameters::{Parameters, tensor, vector};
 use crate::shape::expect;
+use crate::trace::Observer;
 use crate::trainable::{self, Kind, Trainable, Visit};
 use ndarray::{Array2, ArrayView4};
 
@@ -122,6 +123,12 @@ impl Config {
         self.widths.iter().map(convolution).collect()
     }
 
+    /// The windows of each convolution, the first reading the picture.
+    pub fn windows(&self) -> Vec<Windows> {
+        let all = self.convolutions().into_iter();
+        all.map(|(windows, _)| windows).collect()
+    }
+
     /// All of the last map as one window, and its channels.
     fn flat(&self) -> (Windows, usize) {
         let halved = |side: usize, _| side.div_ceil(STRIDE);
@@ -200,6 +207,12 @@ impl Cnn {
         &self.config
     }
 
+    /// The kernels of convolution `n`, a row for each channel after it, columns in the order of
+    /// [`Windows::unfold`]; none where there are not so many.
+    pub fn convolution(&self, n: usize) -> Option<&Projection> {
+        self.convolutions.get(n)
+    }
+
     /// The logits of pictures, generic over the executor. The observer gets `convs.N` (a row for
     /// each pixel), `mlp.before`, `mlp.inner` and `mlp.output`.
     ///
@@ -239,6 +252,20 @@ impl Cnn {
     pub fn forward_batch(&self, images: ArrayView4<'_, f32>) -> Result<Array2<f32>> {
         // images [B, C_0, H, W] -> [B, classes]
         self.run(&mut Plain::silent(), images)
+    }
+
+    /// The logits of pictures, with an observer, which may change the maps ([`Self::run`] names
+    /// them).
+    ///
+    /// # Errors
+    /// When the pictures have another size.
+    pub fn watched(
+        &self,
+        images: ArrayView4<'_, f32>,
+        observer: &mut dyn Observer,
+    ) -> Result<Array2<f32>> {
+        // images [B, C_0, H, W] -> [B, classes]
+        self.run(&mut Plain::new(&mut Some(observer)), images)
     }
 }
 

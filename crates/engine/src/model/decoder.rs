@@ -21,7 +21,7 @@
 
 use super::gpt2::Gpt2;
 use crate::error::{EngineError, Result};
-use crate::nn::kv_cache::KvCaches;
+use crate::nn::kv_cache::{KvCaches, Precision};
 use crate::nn::packed::ranges;
 use crate::shape::rows;
 use crate::trace::{Observer, observe};
@@ -242,9 +242,14 @@ where
     M: Deref,
     M::Target: Decoder,
 {
-    /// A session that has read nothing.
+    /// A session that has read nothing, with keys and values in single precision.
     pub fn new(model: M) -> Self {
-        let caches = model.caches(1);
+        Self::in_precision(model, Precision::default())
+    }
+
+    /// As [`Self::new`], with keys and values in any precision.
+    pub fn in_precision(model: M, precision: Precision) -> Self {
+        let caches = model.caches(1).emptied(precision);
         Self {
             model,
             caches,

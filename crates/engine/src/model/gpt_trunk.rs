@@ -196,6 +196,7 @@ pub fn block<N: Norm>(
             heads: config.heads,
             kv_heads: config.heads,
             head_width: c / config.heads,
+            window: None,
         },
         scale_1: None,
         norm_2,

@@ -8,7 +8,7 @@
 //! ```
 //! Attention is grouped-query with rotary positions, the MLP SwiGLU or a mixture of experts.
 //! Parameters have the names of Hugging Face's files, with or without `model.` before them. Biases
-//! of q, k and v (Qwen2) are taken where the source has them.
+//! (of q, k and v in Qwen2) are taken where the source has them.
 //!
 //! The observer gets `embedding`, for each block n `blocks.n.{norm_1, attention.…, residual_1,
 //! norm_2, mlp.…, output}` (see [`GroupedAttention`], [`SwiGlu`] and [`MixtureOfExperts`]), `norm`
@@ -50,12 +50,19 @@ enum LlamaMlp {
 impl LlamaMlp {
     fn load(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<Self> {
         let (c, f) = (config.width, config.inner);
+        let layer =
+            |source: &mut dyn Parameters, name: &str, inputs: usize, outputs: usize| match config
+                .mlp_bias
+            {
+                true => biased(source, name, inputs, outputs),
+                false => Projection::load(source, name, inputs, outputs, false),
+            };
         let swiglu =
             |source: &mut dyn Parameters, [gate, up, down]: [String; 3]| -> Result<SwiGlu> {
                 Ok(SwiGlu {
-                    gate: Projection::load(source, &gate, c, f, false)?,
-                    up: Projection::load(source, &up, c, f, false)?,
-                    down: Projection::load(source, &down, f, c, false)?,
+                    gate: layer(source, &gate, c, f)?,
+                    up: layer(source, &up, c, f)?,
+                    down: layer(source, &down, f, c)?,
                 })
             };
         let Some((count, top_k)) = config.experts else {
@@ -92,16 +99,30 @@ impl Mlp for LlamaMlp {
 
 type Block = PreNormBlock<RmsNorm, GroupedAttention, LlamaMlp>;
 
-fn load_block(config: &Config, source: &mut dyn Parameters, name: &str) -> Result<Block> {
+/// A projection, with a bias where the source has one.
+fn biased(
+    source: &mut dyn Parameters,
+    name: &str,
+    inputs: usize,
+    outputs: usize,
+) -> Result<Projection> {
+    let bias = source.shape(&format!("{name}.bias")).is_some();
+    Projection::load(source, name, inputs, outputs, bias)
+}
+
+fn load_block(
+    config: &Config,
+    source: &mut dyn Parameters,
+    name: &str,
+    window: Option<usize>,
+) -> Result<Block> {
     let c = config.width;
     let (wide, narrow) = (
         config.heads * config.head_width,
         config.kv_heads * config.head_width,
     );
     let mut layer = |part: &str, inputs: usize, outputs: usize| {
-        let name = format!("{name}.self_attn.{part}");
-        let bias = source.shape(&format!("{name}.bias")).is_some();
-        Projection::load(source, &name, inputs, outputs, bias)
+        biased(source, &format!("{name}.self_attn.{part}"), inputs, outputs)
     };
     let qkv = Qkv::Separate {
         q: layer("q_proj", c, wide)?,
@@ -114,6 +135,7 @@ fn load_block(config: &Config, source: &mut dyn Parameters, name: &str) -> Resul
         heads: config.heads,
         kv_heads: config.kv_heads,
         head_width: config.head_width,
+        window,
     };
     let norm = |source: &mut dyn Parameters, part: &str| {
         RmsNorm::load(source, &format!("{name}.{part}"), c, config.norm_eps)
@@ -149,8 +171,10 @@ impl Llama {
         config.check()?;
         let (v, c) = (config.vocabulary, config.width);
         let prefix = prefix(source, &["", "model."], "embed_tokens.weight");
-        let blocks =
-            (0..config.layers).map(|n| load_block(&config, source, &format!("{prefix}layers.{n}")));
+        let blocks = (0..config.layers).map(|n| {
+            let window = config.windows.get(n).copied().flatten();
+            load_block(&config, source, &format!("{prefix}layers.{n}"), window)
+        });
         let blocks = blocks.collect::<Result<_>>()?;
         let own_head = source.shape("lm_head.weight").is_some();
         let head = own_head.then(|| source.weight("lm_head.weight", v, c));

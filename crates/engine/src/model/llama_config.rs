@@ -2,6 +2,7 @@
 
 use super::config::{self, Lookup};
 use crate::error::{EngineError, Result};
+use crate::math;
 use crate::nn::position::rope::Pairing;
 use crate::nn::position::rope::{Rope, Scaling};
 
@@ -30,6 +31,11 @@ pub struct Config {
     pub rope: Rope,
     /// Experts of each MLP, and how many of them a token goes through; `None` for a single MLP.
     pub experts: Option<(usize, usize)>,
+    /// For each layer the number of tokens that a token attends to, itself and those before it;
+    /// `None`, and in layers beyond the list, for all. Empty in most models.
+    pub windows: Vec<Option<usize>>,
+    /// True where biases of MLPs are computed if the source has them.
+    pub mlp_bias: bool,
 }
 
 impl Config {
@@ -38,8 +44,11 @@ impl Config {
     /// Hugging Face's, neighbours in GGUF's `llama`.
     ///
     /// Entries of `rope_scaling` or `rope_parameters` in a `config.json` are asked for as
-    /// `rope_scaling.factor` and so on. With `low_freq_factor` the scaling is Llama 3's, else
-    /// linear; a file of another type (YaRN, dynamic) is for the caller to refuse.
+    /// `rope_scaling.factor` and so on, those of lists as `rope_scaling.long_factor.0`. The kind of
+    /// scaling, which is no number, is asked for as `rope_type.yarn` and so on; where no kind is
+    /// known (reference files) a factor scales linearly. The window of layer n is asked for
+    /// as `windows.n`, if there is a `has_windows`, and `mlp_bias` of 0 forbids biases of MLPs, which otherwise are taken where
+    /// the source has them.
     ///
     /// # Errors
     /// When a size is missing or not a whole number in range, or sizes do not divide.
@@ -67,8 +76,15 @@ impl Config {
             "num_experts_per_tok",
             "expert_used_count",
         ])?;
-        let bases = ["rope_theta", "rope_parameters.rope_theta", "rope.freq_base"];
-        let config = Self {
+        let width_of_rope =
+            optional(&["rotary_width", "rope.dimension_count"])?.unwrap_or(head_width);
+        let bases = [
+            "rope_scaling.rope_theta",
+            "rope_parameters.rope_theta",
+            "rope_theta",
+            "rope.freq_base",
+        ];
+        let mut config = Self {
             vocabulary: size(&["vocabulary", "vocab_size"])?,
             width,
             heads,
@@ -84,14 +100,21 @@ impl Config {
             ])
             .unwrap_or(1e-5),
             rope: Rope {
-                width: optional(&["rotary_width", "rope.dimension_count"])?.unwrap_or(head_width),
+                width: width_of_rope,
                 base: number(&bases).unwrap_or(10_000.0),
                 pairing,
-                scaling: scaling(lookup)?,
+                scaling: scaling(lookup, width_of_rope / 2)?,
             },
             experts: experts.map(|count| (count, chosen.unwrap_or(2))),
+            windows: Vec::new(),
+            mlp_bias: lookup("mlp_bias") != Some(0.0),
         };
         config.check()?;
+        // Asked first, so that a file that promises very many layers takes no memory.
+        if lookup("has_windows").is_some() {
+            let window = |n| lookup(&format!("windows.{n}")).map(|size| size as usize);
+            config.windows = (0..config.layers).map(window).collect();
+        }
         Ok(config)
     }
 
@@ -175,42 +198,108 @@ impl Config {
                 chosen,
             ));
         }
-        self.rope.angular().map(|_| ())
+        if self.windows.contains(&Some(0)) || self.windows.len() > self.layers {
+            let found = format!("{:?}", self.windows);
+            return Err(EngineError::value(
+                "llama",
+                "windows",
+                "at least 1 token, for each layer at most one",
+                found,
+            ));
+        }
+        self.rope.check()
     }
 }
 
-/// The scaling of the rotary positions.
-fn scaling(lookup: Lookup<'_>) -> Result<Scaling> {
-    let number = |names: &[&'static str]| config::number(lookup, names).map(|n| n as f32);
-    let names = [
-        "rope_factor",
-        "rope_scaling.factor",
-        "rope_parameters.factor",
-        "rope.scaling.factor",
-    ];
-    let Some(factor) = number(&names) else {
+/// The scaling of the rotary positions in `planes` planes.
+fn scaling(lookup: Lookup<'_>, planes: usize) -> Result<Scaling> {
+    // Hugging Face's older and newer name of the same entry.
+    let found = |part: &str| {
+        lookup(&format!("rope_scaling.{part}"))
+            .or_else(|| lookup(&format!("rope_parameters.{part}")))
+    };
+    let number = |part: &str| found(part).map(|n| n as f32);
+    let missing = |part: &'static str| EngineError::value("llama", part, "given", "none");
+    let context = ["context", "max_position_embeddings", "context_length"];
+    let original = || {
+        let names = [
+            "original_max_position_embeddings",
+            "rope_scaling.original_max_position_embeddings",
+            "rope_parameters.original_max_position_embeddings",
+            "rope.scaling.original_context_length",
+        ];
+        match config::optional("llama", lookup, &names)? {
+            Some(length) => Ok(length),
+            None => config::size("llama", lookup, &context),
+        }
+    };
+    let is = |kind: &str| lookup(&format!("rope_type.{kind}")).is_some();
+    // How many times longer texts may be than before stretching.
+    let stretch = || Ok(config::size("llama", lookup, &context)? as f32 / original()? as f32);
+    if is("default") || is("dynamic") {
+        // NTK scaling changes the base for texts longer than the context, which are refused here.
+        return Ok(Scaling::None);
+    }
+    if is("longrope") {
+        // One more than the planes, so that a list that is too long is refused.
+        let list = |name: &str| -> Vec<f32> {
+            (0..=planes)
+                .map_while(|n| number(&format!("{name}.{n}")))
+                .collect()
+        };
+        let factor = number("factor").map_or_else(stretch, Ok)?;
+        let original_context = original()?;
+        let usual = match factor > 1.0 {
+            true => math::sqrt(1.0 + math::ln(factor) / math::ln(original_context as f32)),
+            false => 1.0,
+        };
+        return Ok(Scaling::LongRope {
+            short: list("short_factor"),
+            long: list("long_factor"),
+            original_context,
+            attention: number("attention_factor").unwrap_or(usual),
+        });
+    }
+    let of_gguf = |part: &str| lookup(&format!("rope.scaling.{part}")).map(|n| n as f32);
+    if is("yarn") {
+        let factor = number("factor").or_else(|| of_gguf("factor"));
+        let factor = factor.map_or_else(stretch, Ok)?;
+        let share = |weight: f32| match factor > 1.0 {
+            true => 0.1 * weight * math::ln(factor) + 1.0,
+            false => 1.0,
+        };
+        let given = |part| number(part).filter(|&n| n != 0.0);
+        let usual = match (given("mscale"), given("mscale_all_dim")) {
+            (Some(one), Some(all)) => share(one) / share(all),
+            _ => share(1.0),
+        };
+        // GGUF's attention factor comes on top of the usual one.
+        let more = of_gguf("yarn_attn_factor").or_else(|| of_gguf("attn_factor"));
+        let usual = usual * more.unwrap_or(1.0);
+        let beta = |hub, gguf| given(hub).or_else(|| of_gguf(gguf));
+        return Ok(Scaling::Yarn {
+            factor,
+            fast: beta("beta_fast", "yarn_beta_fast").unwrap_or(32.0),
+            slow: beta("beta_slow", "yarn_beta_slow").unwrap_or(1.0),
+            original_context: original()?,
+            truncate: found("truncate") != Some(0.0),
+            attention: number("attention_factor").unwrap_or(usual),
+        });
+    }
+    let other = || lookup("rope_factor").map(|n| n as f32);
+    let Some(factor) = number("factor")
+        .or_else(other)
+        .or_else(|| of_gguf("factor"))
+    else {
         return Ok(Scaling::None);
     };
-    let low = number(&[
-        "rope_scaling.low_freq_factor",
-        "rope_parameters.low_freq_factor",
-    ]);
-    let Some(low) = low else {
+    let Some(low) = number("low_freq_factor").filter(|_| is("llama3")) else {
         return Ok(Scaling::Linear { factor });
     };
-    let high = number(&[
-        "rope_scaling.high_freq_factor",
-        "rope_parameters.high_freq_factor",
-    ]);
-    let missing = || EngineError::value("llama", "high_freq_factor", "given", "none");
-    let original = [
-        "rope_scaling.original_max_position_embeddings",
-        "rope_parameters.original_max_position_embeddings",
-    ];
     Ok(Scaling::Llama3 {
         factor,
         low,
-        high: high.ok_or_else(missing)?,
-        original_context: config::size("llama", lookup, &original)?,
+        high: number("high_freq_factor").ok_or_else(|| missing("high_freq_factor"))?,
+        original_context: original()?,
     })
 }

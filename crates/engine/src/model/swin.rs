@@ -218,6 +218,11 @@ impl Swin {
         &self.config
     }
 
+    /// All blocks, stage after stage, to give them other windows than the configuration does.
+    pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut WindowBlock> {
+        self.stages.iter_mut().flat_map(|stage| &mut stage.blocks)
+    }
+
     /// The logits of a picture. The observer gets `patches`, `embedding`, `input`, for each stage
     /// `stages.S.blocks.N.…` (see [`WindowBlock::forward`]) and `stages.S.merge.…`, then `norm`,
     /// `pooled` and `logits`.

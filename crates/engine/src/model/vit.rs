@@ -31,6 +31,7 @@ use super::names::{Shapes, known, prefix};
 use super::vit_blocks::{Encoder, Sizes};
 use crate::error::Result;
 use crate::nn::compute::Compute;
+use crate::nn::norm::Norm;
 use crate::nn::packed::ranges;
 use crate::nn::picture_tokens::PictureTokens;
 use crate::nn::plain::Plain;
@@ -38,7 +39,7 @@ use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
 use crate::trace::{Observer, observe};
 use crate::trainable::{Trainable, Visit};
-use ndarray::{Array1, Array2, ArrayView3, ArrayView4, Axis};
+use ndarray::{Array1, Array2, ArrayView2, ArrayView3, ArrayView4, Axis};
 
 /// The reduction of all tokens to one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -290,6 +291,19 @@ impl Vit {
         let mut logits = logits.index_axis_move(Axis(0), 0);
         observe(&mut trace, "logits", &mut logits);
         Ok(logits)
+    }
+
+    /// The logits that a residual stream gives by itself: last norm, pooling, classifier. The stream
+    /// after the last block gives those of [`Self::forward`].
+    ///
+    /// # Errors
+    /// When the stream has not C columns, or no row.
+    pub fn read_off(&self, stream: ArrayView2<'_, f32>) -> Result<Array1<f32>> {
+        // stream [1 + N, C] -> [classes]
+        let mut plain = Plain::silent();
+        let hidden = self.encoder.norm.run(&mut plain, &stream.to_owned())?;
+        let logits = self.run_logits(&mut plain, &hidden, &[hidden.nrows()])?;
+        Ok(logits.index_axis_move(Axis(0), 0))
     }
 
     fn pool<C: Compute>(

@@ -55,7 +55,7 @@ pub(super) struct Sizes {
 pub(super) struct Encoder {
     pub(super) tokens: PictureTokens,
     blocks: Vec<PreNormBlock>,
-    norm: LayerNorm,
+    pub(super) norm: LayerNorm,
 }
 
 impl Encoder {

@@ -4,11 +4,14 @@
 //! ```text
 //! out_h[t] = softmax(scale · q_h[t] · k_gᵀ) · v_g      q [H, T, D], k_g and v_g [S, D], g = ⌊h G / H⌋ -> [H, T, D]
 //! ```
-//! With `causal` the query t is at position `position + t` and later tokens are hidden from it.
+//! With `causal` the query t is at position `position + t` and later tokens are hidden from it; with
+//! a `window` of W, also tokens that are W or more before it.
 
+use super::kv_cache::StoredRows;
 use crate::error::Result;
 use crate::kernel::{self, threads};
 use crate::shape::expect;
+use std::ops::Range;
 
 /// Queries that are compared with all keys at once: enough for the products to be fast.
 const QUERIES_AT_ONCE: usize = 32;
@@ -32,8 +35,10 @@ pub(super) struct Blockwise<'a> {
     pub(super) scale: f32,
     /// Position of the first query, if later tokens are hidden.
     pub(super) causal: Option<usize>,
+    /// W, where tokens farther back are hidden too.
+    pub(super) window: Option<usize>,
     /// `[S, D]` of key and value head g.
-    pub(super) keys_and_values: &'a (dyn Fn(usize) -> (&'a [f32], &'a [f32]) + Sync),
+    pub(super) keys_and_values: &'a (dyn Fn(usize) -> (StoredRows<'a>, StoredRows<'a>) + Sync),
 }
 
 impl Blockwise<'_> {
@@ -61,6 +66,7 @@ impl Blockwise<'_> {
         threads::chunks(&mut out, chunk, least, |n, out| {
             let q = &q[n * chunk..n * chunk + out.len()];
             let (keys, values) = (self.keys_and_values)(n * together / group);
+            let (keys, values) = (&*keys.to_f32(), &*values.to_f32());
             if few {
                 return self.rows(q, keys, values, 0, self.tokens, out);
             }
@@ -71,6 +77,16 @@ impl Blockwise<'_> {
             }
         });
         Ok(out)
+    }
+
+    /// The tokens that query `token` attends to.
+    pub(super) fn seen(&self, token: usize) -> Range<usize> {
+        let Some(position) = self.causal else {
+            return 0..self.sources;
+        };
+        let end = position + token + 1;
+        let window = self.window.unwrap_or(end);
+        end.saturating_sub(window)..end
     }
 
     /// Queries that share keys and values: those of tokens `first` to `first + tokens − 1`, of one
@@ -87,18 +103,20 @@ impl Blockwise<'_> {
         // q [R, D], keys and values [S, D], out [R, D]
         let width = self.width;
         let rows = out.len() / width.max(1);
-        let seen = |token: usize| match self.causal {
-            Some(position) => position + first + token + 1,
-            None => self.sources,
-        };
-        let sources = seen(tokens.saturating_sub(1));
-        let (keys, values) = (&keys[..sources * width], &values[..sources * width]);
+        // What any of these queries sees.
+        let start = self.seen(first).start;
+        let end = self.seen(first + tokens.saturating_sub(1)).end;
+        let sources = end - start;
+        let part = start * width..end * width;
+        let (keys, values) = (&keys[part.clone()], &values[part]);
         let mut scores = vec![0.0; rows * sources];
         kernel::matmul_nt(q, keys, &mut scores, rows, width, sources);
         for (n, row) in scores.chunks_exact_mut(sources.max(1)).enumerate() {
-            let (seen, hidden) = row.split_at_mut(seen(n % tokens));
-            seen.iter_mut().for_each(|score| *score *= self.scale);
-            hidden.fill(f32::NEG_INFINITY);
+            let seen = self.seen(first + n % tokens);
+            let seen = seen.start - start..seen.end - start;
+            row[..seen.start].fill(f32::NEG_INFINITY);
+            row[seen.end..].fill(f32::NEG_INFINITY);
+            row[seen].iter_mut().for_each(|score| *score *= self.scale);
             kernel::softmax(row);
         }
         if self.causal.is_none() {

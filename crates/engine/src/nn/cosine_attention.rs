@@ -13,8 +13,8 @@
 //! assert!((log_distance(-7, 8) + 9.0f32.log2() / 3.0).abs() < 1e-6);
 //! ```
 //!
-//! Source: Liu et al. 2022, "Swin Transformer V2", sections 3.3 (scaled cosine attention, equation
-//! 2) and 3.4 (log-spaced coordinates, equation 4).
+//! Source: Liu et al. 2022, "Swin Transformer V2", sections 3.2 (scaled cosine attention, equation
+//! 2) and 3.3 (log-spaced coordinates, equation 4).
 
 use super::attention::{Mask, Scoring, attend};
 use super::feed_forward::FeedForward;

@@ -8,7 +8,8 @@
 //! output    = concat(weights_h · v_g) · W_Oᵀ (+ b)                                  [T, C]
 //! ```
 //! G = H is multi-head attention (GPT-2), G = 1 multi-query, between them grouped-query attention
-//! (Llama). Several sequences may come one after the other in `x`: the projections take them all at
+//! (Llama). With a window of W a token attends to itself and the W − 1 tokens before it (Mistral).
+//! Several sequences may come one after the other in `x`: the projections take them all at
 //! once, the attention each by itself, so no padding is ever computed or has to be hidden.
 //!
 //! ```
@@ -19,7 +20,7 @@
 //!     Projection { weight, bias: None }
 //! };
 //! let qkv = Qkv::Separate { q: layer("q", 8, 8), k: layer("k", 4, 8), v: layer("v", 4, 8) };
-//! let attention = GroupedAttention { qkv, output: layer("o", 8, 8), heads: 4, kv_heads: 2, head_width: 2 };
+//! let attention = GroupedAttention { qkv, output: layer("o", 8, 8), heads: 4, kv_heads: 2, head_width: 2, window: None };
 //! let x = normal_matrix(7, "x", 3, 8, 1.0);
 //! let mut whole = [KvCache::new(2, 2)];
 //! let all = attention.forward(x.view(), &[3], &mut whole, None, &mut None)?;
@@ -31,7 +32,8 @@
 //! ```
 //!
 //! Source: Vaswani et al. 2017, section 3.2; Shazeer 2019, "Fast Transformer decoding"; Ainslie et
-//! al. 2023, "GQA", section 2.2.
+//! al. 2023, "GQA", section 2.2; Jiang et al. 2023, "Mistral 7B", section 2, "Sliding window
+//! attention".
 
 use super::attention::scale;
 use super::blockwise::Blockwise;
@@ -143,6 +145,8 @@ pub struct GroupedAttention {
     pub kv_heads: usize,
     /// D.
     pub head_width: usize,
+    /// W, or `None` for all tokens so far.
+    pub window: Option<usize>,
 }
 
 impl GroupedAttention {
@@ -272,6 +276,7 @@ impl GroupedAttention {
             sources: cache.len(),
             scale: scale(width),
             causal: Some(before),
+            window: self.window,
             keys_and_values: &|g| (cache.keys(g), cache.values(g)),
         };
         attend(&sizes, q.view(), trace)

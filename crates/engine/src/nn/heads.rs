@@ -19,6 +19,7 @@
 
 use super::attention::{self, Mask, Scoring};
 use super::blockwise::Blockwise;
+use super::kv_cache::StoredRows::Single;
 use crate::error::{EngineError, Result};
 use crate::shape::{contiguous, elements_mut, expect};
 use crate::trace::Observer;
@@ -94,13 +95,19 @@ pub(super) fn attend(
     let (mut keys, mut values) = (Vec::new(), Vec::new());
     for g in 0..sizes.kv_heads {
         let (k, v) = (sizes.keys_and_values)(g);
-        keys.extend_from_slice(k);
-        values.extend_from_slice(v);
+        keys.extend_from_slice(&k.to_f32());
+        values.extend_from_slice(&v.to_f32());
     }
     let dim = (sizes.kv_heads, sizes.sources, sizes.width);
     let (k, v) = (stacked(dim, keys)?, stacked(dim, values)?);
     let mask = match sizes.causal {
-        Some(first) => Mask::Causal { first },
+        Some(first) if sizes.window.is_none() => Mask::Causal { first },
+        Some(_) => {
+            let dim = (sizes.tokens, sizes.sources);
+            Mask::Boolean(Array2::from_shape_fn(dim, |(t, s)| {
+                sizes.seen(t).contains(&s)
+            }))
+        }
         None => Mask::None,
     };
     let scoring = Scoring::Dot(sizes.scale);
@@ -131,7 +138,8 @@ pub(super) fn attend_all(
         sources,
         scale: attention::scale(width),
         causal: None,
-        keys_and_values: &|h| (&keys[head(h)], &values[head(h)]),
+        window: None,
+        keys_and_values: &|h| (Single(&keys[head(h)]), Single(&values[head(h)])),
     };
     attend(&sizes, q, trace)
 }
@@ -147,6 +155,7 @@ mod tests {
     use super::*;
     use crate::rng::normal_matrix;
     use crate::trace::Recorder;
+    use ndarray::Ix3;
 
     /// The fast path against [`attention::attend`]: groups, masks, more queries than it compares at
     /// once.
@@ -154,7 +163,13 @@ mod tests {
     fn the_fast_path_computes_what_attend_shows() {
         for (heads, kv_heads) in [(2, 2), (4, 2), (4, 1)] {
             for (tokens, before) in [(1, 0), (1, 9), (3, 0), (5, 4), (32, 1), (70, 3)] {
-                for causal in [None, Some(before)] {
+                for (causal, window) in [
+                    (None, None),
+                    (Some(before), None),
+                    (Some(before), Some(1)),
+                    (Some(before), Some(4)),
+                    (Some(before), Some(100)),
+                ] {
                     let (width, sources) = (6, before + tokens);
                     let draw = |name, count, rows| {
                         normal_matrix(3, name, count * rows, width, 1.0)
@@ -172,7 +187,8 @@ mod tests {
                         sources,
                         scale: 0.4,
                         causal,
-                        keys_and_values: &|g| (&keys[head(g)], &values[head(g)]),
+                        window,
+                        keys_and_values: &|g| (Single(&keys[head(g)]), Single(&values[head(g)])),
                     };
                     let q = stacked((heads, tokens, width), draw("q", heads, tokens)).unwrap();
                     let fast = attend(&sizes, q.view(), &mut None).unwrap();
@@ -181,6 +197,12 @@ mod tests {
                     assert!((&fast - &shown).iter().all(|d| d.abs() < 1e-6));
                     let weights = seen.get("attention.weights").unwrap();
                     assert_eq!(weights.shape(), [heads, tokens, sources]);
+                    let weights = weights.clone().into_dimensionality::<Ix3>().unwrap();
+                    for ((_, t, s), &weight) in weights.indexed_iter() {
+                        let first = window.map_or(0, |w| (before + t + 1).saturating_sub(w));
+                        let hidden = causal.is_some() && (s < first || s > before + t);
+                        assert_eq!(weight == 0.0, hidden, "{window:?} {t} {s}");
+                    }
                 }
             }
         }

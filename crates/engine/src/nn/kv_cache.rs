@@ -15,8 +15,8 @@
 //! let mut cache = KvCache::new(2, 1);
 //! cache.append(array![[1.0, 2.0]].view(), array![[3.0, 4.0]].view())?;
 //! cache.append(array![[5.0, 6.0]].view(), array![[7.0, 8.0]].view())?;
-//! assert_eq!(cache.keys(1), [2.0, 6.0]);
-//! assert_eq!(cache.values(0), [3.0, 7.0]);
+//! assert_eq!(cache.keys(1).to_f32()[..], [2.0, 6.0]);
+//! assert_eq!(cache.values(0).to_f32()[..], [3.0, 7.0]);
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
@@ -24,26 +24,139 @@
 //! (incremental attention).
 
 use crate::error::{EngineError, Result};
+use crate::kernel;
 use crate::shape::expect;
 use ndarray::{ArrayView2, s};
+use std::borrow::Cow;
+
+/// The form in which keys and values are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Precision {
+    /// 32 bits a number, as they are computed.
+    #[default]
+    Single,
+    /// 16 bits a number (IEEE 754 binary16), which takes half the memory: each number is rounded to
+    /// 11 significant bits, one above 65,504 becomes 65,504, and one below 2⁻¹⁴ loses more.
+    Half,
+}
+
+/// The keys or values of one head, `[S, D]` row by row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StoredRows<'a> {
+    /// In single precision.
+    Single(&'a [f32]),
+    /// In half precision, as their bits.
+    Half(&'a [u16]),
+}
+
+impl<'a> StoredRows<'a> {
+    /// Count of numbers.
+    pub fn len(self) -> usize {
+        match self {
+            Self::Single(numbers) => numbers.len(),
+            Self::Half(numbers) => numbers.len(),
+        }
+    }
+
+    /// Returns whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The numbers in single precision.
+    pub fn to_f32(self) -> Cow<'a, [f32]> {
+        match self {
+            Self::Single(numbers) => Cow::Borrowed(numbers),
+            Self::Half(numbers) => {
+                let mut wide = vec![0.0; numbers.len()];
+                kernel::widen(numbers, &mut wide);
+                Cow::Owned(wide)
+            }
+        }
+    }
+}
+
+/// The keys or values of one head, which grow.
+#[derive(Debug, Clone, PartialEq)]
+enum Store {
+    Single(Vec<f32>),
+    Half(Vec<u16>),
+}
+
+impl Store {
+    fn new(precision: Precision) -> Self {
+        match precision {
+            Precision::Single => Self::Single(Vec::new()),
+            Precision::Half => Self::Half(Vec::new()),
+        }
+    }
+
+    fn append(&mut self, rows: ArrayView2<'_, f32>) {
+        match self {
+            Self::Single(numbers) => {
+                make_room(numbers, rows.len());
+                numbers.extend(rows);
+            }
+            Self::Half(numbers) => {
+                make_room(numbers, rows.len());
+                numbers.extend(rows.iter().map(|&number| narrowed(number)));
+            }
+        }
+    }
+
+    fn rows(&self) -> StoredRows<'_> {
+        match self {
+            Self::Single(numbers) => StoredRows::Single(numbers),
+            Self::Half(numbers) => StoredRows::Half(numbers),
+        }
+    }
+
+    fn truncate(&mut self, numbers: usize) {
+        match self {
+            Self::Single(all) => all.truncate(numbers),
+            Self::Half(all) => all.truncate(numbers),
+        }
+    }
+}
+
+/// The nearest number in half precision.
+fn narrowed(number: f32) -> u16 {
+    let largest = half::f16::MAX.to_f32();
+    half::f16::from_f32(number.clamp(-largest, largest)).to_bits()
+}
+
+/// Reserves room for `more` numbers. By itself a vector would double.
+fn make_room<T>(store: &mut Vec<T>, more: usize) {
+    if store.capacity() - store.len() < more {
+        store.reserve_exact(more + store.len() / 8);
+    }
+}
 
 /// The keys and values of one sequence in one layer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KvCache {
     head_width: usize,
     tokens: usize,
-    keys: Vec<Vec<f32>>,
-    values: Vec<Vec<f32>>,
+    precision: Precision,
+    keys: Vec<Store>,
+    values: Vec<Store>,
 }
 
 impl KvCache {
-    /// An empty cache for `heads` heads of keys and values, each `head_width` wide.
+    /// An empty cache in single precision for `heads` heads of keys and values, each `head_width`
+    /// wide.
     pub fn new(heads: usize, head_width: usize) -> Self {
+        Self::in_precision(heads, head_width, Precision::default())
+    }
+
+    /// As [`Self::new`], in any precision.
+    pub fn in_precision(heads: usize, head_width: usize, precision: Precision) -> Self {
         Self {
             head_width,
             tokens: 0,
-            keys: vec![Vec::new(); heads],
-            values: vec![Vec::new(); heads],
+            precision,
+            keys: vec![Store::new(precision); heads],
+            values: vec![Store::new(precision); heads],
         }
     }
 
@@ -73,28 +186,27 @@ impl KvCache {
         expect("kv_cache", "values", k.shape(), v.shape())?;
         for (rows, stores) in [(k, &mut self.keys), (v, &mut self.values)] {
             for (head, store) in stores.iter_mut().enumerate() {
-                make_room(store, k.nrows() * width);
-                store.extend(rows.slice(s![.., head * width..(head + 1) * width]));
+                store.append(rows.slice(s![.., head * width..(head + 1) * width]));
             }
         }
         self.tokens += k.nrows();
         Ok(())
     }
 
-    /// The keys of one head, `[S, D]` row by row.
+    /// The keys of one head.
     ///
     /// # Panics
     /// When there is no such head.
-    pub fn keys(&self, head: usize) -> &[f32] {
-        &self.keys[head]
+    pub fn keys(&self, head: usize) -> StoredRows<'_> {
+        self.keys[head].rows()
     }
 
-    /// The values of one head, `[S, D]` row by row.
+    /// The values of one head.
     ///
     /// # Panics
     /// When there is no such head.
-    pub fn values(&self, head: usize) -> &[f32] {
-        &self.values[head]
+    pub fn values(&self, head: usize) -> StoredRows<'_> {
+        self.values[head].rows()
     }
 
     /// Forgets all tokens but the first `tokens`.
@@ -104,12 +216,14 @@ impl KvCache {
             store.truncate(self.tokens * self.head_width);
         }
     }
-}
 
-/// Reserves room for `more` numbers. By itself a vector would double.
-fn make_room(store: &mut Vec<f32>, more: usize) {
-    if store.capacity() - store.len() < more {
-        store.reserve_exact(more + store.len() / 8);
+    /// Bytes of its keys and values.
+    fn size_bytes(&self) -> usize {
+        let number = match self.precision {
+            Precision::Single => size_of::<f32>(),
+            Precision::Half => size_of::<u16>(),
+        };
+        2 * self.tokens * self.keys.len() * self.head_width * number
     }
 }
 
@@ -122,12 +236,28 @@ pub struct KvCaches {
 }
 
 impl KvCaches {
-    /// Empty caches.
+    /// Empty caches in single precision.
     pub fn new(layers: usize, sequences: usize, heads: usize, head_width: usize) -> Self {
         let one = KvCache::new(heads, head_width);
         Self {
             layers: vec![vec![one; sequences]; layers],
             sequences,
+        }
+    }
+
+    /// Empty caches of the same sizes, in any precision.
+    #[must_use]
+    pub fn emptied(&self, precision: Precision) -> Self {
+        let empty = |cache: &KvCache| {
+            let (heads, width) = cache.dim();
+            KvCache::in_precision(heads, width, precision)
+        };
+        let layers = self.layers.iter();
+        Self {
+            layers: layers
+                .map(|caches| caches.iter().map(empty).collect())
+                .collect(),
+            sequences: self.sequences,
         }
     }
 
@@ -178,9 +308,7 @@ impl KvCaches {
 
     /// Bytes of all keys and values.
     pub fn size_bytes(&self) -> usize {
-        let numbers = |cache: &KvCache| 2 * cache.tokens * cache.keys.len() * cache.head_width;
-        let all: usize = self.layers.iter().flatten().map(numbers).sum();
-        all * size_of::<f32>()
+        self.layers.iter().flatten().map(KvCache::size_bytes).sum()
     }
 }
 
@@ -202,7 +330,10 @@ mod tests {
         let mut beams = caches.gather(&[1, 1, 0]).unwrap();
         assert_eq!(beams.sequences(), 3);
         beams.truncate(1);
-        assert_eq!(beams.layer(1).unwrap()[0].keys(0), [1.0, 2.0]);
+        assert_eq!(
+            beams.layer(1).unwrap()[0].keys(0),
+            StoredRows::Single(&[1.0, 2.0])
+        );
         assert_eq!(caches.position(1), 2);
         assert!(caches.gather(&[2]).is_err());
         assert!(caches.layer(2).is_err());
@@ -215,5 +346,30 @@ mod tests {
         assert!(cache.append(wrong.view(), wrong.view()).is_err());
         assert!(cache.append(right.view(), wrong.view()).is_err());
         assert!(cache.is_empty());
+    }
+
+    #[test]
+    fn half_precision_rounds_and_takes_half_the_memory() {
+        let single = KvCaches::new(1, 1, 1, 3);
+        let mut half = single.emptied(Precision::Half);
+        let rows = array![[1.0, -0.1, 1e9], [2.0_f32.powi(-24), 0.0, 65_504.0]];
+        let layer = &mut half.layer(0).unwrap()[0];
+        layer.append(rows.view(), rows.view()).unwrap();
+        let kept = layer.values(0).to_f32().into_owned();
+        assert_eq!((kept[0], kept[2]), (1.0, 65_504.0));
+        assert_eq!(kept[3..], [2.0_f32.powi(-24), 0.0, 65_504.0]);
+        // Half a unit in the last of eleven bits.
+        assert!(kept[1] != -0.1 && (kept[1] + 0.1).abs() <= 0.1 * 2.0_f32.powi(-11));
+        assert_eq!(half.size_bytes(), 2 * 2 * 3 * 2);
+        half.truncate(1);
+        assert_eq!(half.layer(0).unwrap()[0].keys(0).len(), 3);
+        assert_eq!(half.emptied(Precision::Single), single);
+        let nothing = array![[f32::NAN, 0.0, 0.0]];
+        let layer = &mut half.layer(0).unwrap()[0];
+        layer.append(nothing.view(), nothing.view()).unwrap();
+        assert!(
+            layer.keys(0).to_f32()[3].is_nan(),
+            "nothing hides a failure"
+        );
     }
 }

@@ -88,18 +88,47 @@ impl ConfigFile {
         })
     }
 
-    /// A number under a name; dots lead into objects.
+    /// A number under a name, 1 for true and 0 for false; dots lead into objects and lists.
     fn number(&self, name: &str) -> Option<f64> {
         let mut parts = name.split('.');
-        let found = parts.try_fold(&self.config, |value, part| value.get(part))?;
-        found.as_f64()
+        let found = parts.try_fold(&self.config, |value, part| match value {
+            Value::Array(list) => list.get(part.parse::<usize>().ok()?),
+            _ => value.get(part),
+        })?;
+        found.as_f64().or_else(|| found.as_bool().map(f64::from))
     }
 
     /// As [`Self::number`]; the number of classes is that of their names where the file does not
-    /// have it.
+    /// have it; the kind of scaling of rotary positions and the windows of layers have names of
+    /// their own (see [`llama::Config::from_keys`]).
     fn lookup(&self, name: &str) -> Option<f64> {
-        self.number(name).or_else(|| match name {
-            "num_labels" => Some(self.config["id2label"].as_object()?.len() as f64),
+        // Of two descriptions of rotary positions one counts, as a whole.
+        if let Some((entry @ ("rope_scaling" | "rope_parameters"), _)) = name.split_once('.')
+            && !std::ptr::eq(&self.config[entry], supported::rope(&self.config))
+        {
+            return None;
+        }
+        self.number(name).or_else(|| match name.split_once('.') {
+            None if name == "num_labels" => Some(self.config["id2label"].as_object()?.len() as f64),
+            // The defaults of transformers' configurations.
+            None if name == "rms_norm_eps" && self.kind() != "mixtral" => Some(1e-6),
+            None if name == "rope_theta" && self.kind() == "mixtral" => Some(1e6),
+            // Of the Llamas only Llama itself has biases in its MLP, where it says so.
+            None if name == "mlp_bias" => Some(0.0),
+            None if name == "has_windows" => {
+                let window = |layer| supported::window(&self.config, self.kind(), layer);
+                let layers = self.config["num_hidden_layers"].as_u64()? as usize;
+                (0..layers)
+                    .any(|layer| window(layer).is_some())
+                    .then_some(1.0)
+            }
+            Some(("rope_type", kind)) => {
+                (supported::rope_type(&self.config) == Some(kind)).then_some(1.0)
+            }
+            Some(("windows", layer)) => {
+                let window = supported::window(&self.config, self.kind(), layer.parse().ok()?);
+                window.map(|tokens| tokens as f64)
+            }
             _ => None,
         })
     }

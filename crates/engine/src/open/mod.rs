@@ -8,6 +8,7 @@
 //! | | vocabulary's name; for pictures `preprocessor_config.json` where `config.json` does not have its values |
 //! | llama2.c | a vocabulary |
 //!
+//! Weights may be in several files, each with its place in its name ([`PartName`]) or its metadata.
 //! A vocabulary is `tokenizer.json`, `vocab.json` with `merges.txt`, `encoder.json` with
 //! `vocab.bpe`, `vocab.txt`, a SentencePiece `.model`, a `.vocab` or llama2.c's `tok….bin`. The
 //! format of weights is known by the content, that of a vocabulary by its name.
@@ -20,16 +21,16 @@
 //! ```
 
 mod config;
+mod parts;
 mod pictures;
 pub mod shipped;
 mod supported;
 mod tracked;
 mod vocabulary;
 
-use std::sync::Arc;
-
 use crate::error::EngineError;
 use crate::format::error::FormatError;
+use crate::format::file_bytes::FileBytes;
 use crate::format::gguf::Gguf;
 use crate::format::llama2c::Llama2c;
 use crate::format::names::{Architecture, Renamed};
@@ -46,6 +47,7 @@ use crate::parameters::{Compressed, MatrixForm, Parameters};
 use crate::token::tokenizer::Tokenizer;
 use config::ConfigFile;
 pub use config::TextConfig;
+pub use parts::PartName;
 pub use pictures::{Labels, Preparation, top};
 use tracked::{ReadNames, Tracked};
 
@@ -88,6 +90,18 @@ pub enum OpenError {
         /// The content of the file.
         found: String,
     },
+    /// Other files of the same weights are missing.
+    #[error("{file} is part {number} of {count}, and {missing} is missing: open all parts at once")]
+    Part {
+        /// The name of a part that is there.
+        file: String,
+        /// Its place, from 1 on.
+        number: usize,
+        /// The number of all parts.
+        count: usize,
+        /// The first missing part.
+        missing: String,
+    },
     /// The file has tensors that the model here does not use.
     #[error(
         "{file}: the tensor {tensor} is not read by a {model} here (nor {others} others): the model has a part that is not computed, and \
@@ -102,6 +116,18 @@ pub enum OpenError {
         tensor: String,
         /// The number of the others.
         others: usize,
+    },
+    /// The vocabulary is that of another model.
+    #[error(
+        "{file}: the vocabulary has {tokens} tokens, and the model's embedding {rows} rows: they are of two models"
+    )]
+    Vocabulary {
+        /// The weights' name.
+        file: String,
+        /// The number of tokens, those that were added too.
+        tokens: usize,
+        /// The number of rows, one for each id that the model reads.
+        rows: usize,
     },
     /// The model cannot be built from the files.
     #[error("{file}: {source}")]
@@ -138,20 +164,29 @@ impl OpenError {
 pub struct Files {
     /// The name of the weights' file.
     pub name: String,
-    /// The weights.
-    pub weights: Arc<[u8]>,
+    /// The weights; the first part of them where they are in several files.
+    pub weights: FileBytes,
+    /// The other parts of the weights, by name.
+    pub more: Vec<(String, FileBytes)>,
     /// Other files, by name.
     pub beside: Vec<(String, Vec<u8>)>,
 }
 
 impl Files {
     /// Weights without other files.
-    pub fn new(name: impl Into<String>, weights: impl Into<Arc<[u8]>>) -> Self {
+    pub fn new(name: impl Into<String>, weights: impl Into<FileBytes>) -> Self {
         Self {
             name: name.into(),
             weights: weights.into(),
+            more: Vec::new(),
             beside: Vec::new(),
         }
+    }
+
+    /// The number of bytes of all weights.
+    pub fn weight_bytes(&self) -> usize {
+        let more = self.more.iter().map(|(_, part)| part.size());
+        self.weights.size() + more.sum::<usize>()
     }
 
     /// Whether a file of this name can be read beside weights.
@@ -159,9 +194,14 @@ impl Files {
         config::NAMES.contains(&name) || vocabulary::is_known(name)
     }
 
-    /// The weights' name without folders and ending.
+    /// The weights' name without folders, ending, and the number of a part.
     pub fn title(&self) -> String {
-        let stem = std::path::Path::new(&self.name).file_stem();
+        let path = std::path::Path::new(&self.name);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(part) = PartName::parse(&name) {
+            return part.model().to_owned();
+        }
+        let stem = path.file_stem();
         stem.unwrap_or_default().to_string_lossy().into_owned()
     }
 
@@ -195,27 +235,43 @@ pub enum Weights {
 }
 
 impl Weights {
+    /// Reads the directories of the weights in some files: one, or all parts of a model.
+    ///
+    /// # Errors
+    /// When a file has another format, or is damaged, or a part is missing.
+    pub fn of(files: &Files) -> Result<Self, OpenError> {
+        let first = (&files.name, &files.weights);
+        let more = files.more.iter().map(|(name, part)| (name, part));
+        let parts = std::iter::once(first).chain(more);
+        let read = parts.map(|(name, bytes)| {
+            Self::parse(name, bytes.clone()).map(|weights| (name.as_str(), weights))
+        });
+        parts::joined(read.collect::<Result<_, _>>()?)
+    }
+
     /// Reads the directory of a file of any of the formats.
     ///
     /// # Errors
     /// When the file has another format, or is damaged.
-    pub fn parse(name: &str, bytes: Arc<[u8]>) -> Result<Self, OpenError> {
+    pub fn parse(name: &str, bytes: FileBytes) -> Result<Self, OpenError> {
         let damaged = |source| OpenError::damaged(name, source);
-        if bytes.starts_with(b"GGUF") {
+        let unread = |why| OpenError::beside(name, "a file that can be read", why);
+        let start = bytes.start(9).map_err(unread)?.into_owned();
+        if start.starts_with(b"GGUF") {
             let file = Gguf::parse(bytes).map_err(damaged)?;
             return Ok(Self::Gguf(Box::new(file)));
         }
-        if bytes.get(8) == Some(&b'{') {
+        if start.get(8) == Some(&b'{') {
             let file = SafeTensors::parse(bytes).map_err(damaged)?;
             return Ok(Self::SafeTensors(Box::new(file)));
         }
-        let found = bytes.get(..8).unwrap_or(&bytes);
+        let found = start.get(..8).unwrap_or(&start);
         let unknown = OpenError::Format {
             file: name.to_owned(),
             found: String::from_utf8_lossy(found).into_owned(),
         };
         // A llama2.c file has no magic bytes: only the name tells a damaged one from a text.
-        match Llama2c::parse(Arc::clone(&bytes)) {
+        match Llama2c::parse(bytes) {
             Ok(file) => Ok(Self::Llama2c(Box::new(file))),
             Err(source) if name.ends_with(".bin") => Err(damaged(source)),
             Err(_) => Err(unknown),
@@ -307,8 +363,8 @@ impl std::fmt::Debug for Opened {
 ///
 /// # Errors
 /// When the weights have no known format, are damaged or have other shapes than their sizes demand,
-/// a file beside them is missing or has a value that is not known here, or the model has an option
-/// or a tensor that is not computed here.
+/// a file beside them is missing or has a value that is not known here, the vocabulary is another
+/// model's, or the model has an option or a tensor that is not computed here.
 pub fn open(files: &Files, form: MatrixForm) -> Result<Opened, OpenError> {
     open_through(files, |source| Box::new(Compressed::new(source, form)))
 }
@@ -322,7 +378,7 @@ pub fn open_through<'a>(
     files: &Files,
     through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
 ) -> Result<Opened, OpenError> {
-    let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
+    let weights = Weights::of(files)?;
     let model = load(files, &weights, through)?;
     let mut opened = Opened {
         tokenizer: None,
@@ -339,6 +395,9 @@ pub fn open_through<'a>(
     }
     if !opened.model.reads_pictures() {
         opened.tokenizer = tokenizer(files, &weights)?;
+        if let Some(tokenizer) = &opened.tokenizer {
+            vocabulary::check(files, &opened.model, &**tokenizer)?;
+        }
     }
     Ok(opened)
 }
@@ -371,7 +430,7 @@ pub fn model_through<'a>(
     files: &Files,
     through: impl FnOnce(Box<dyn Parameters>) -> Box<dyn Parameters + 'a>,
 ) -> Result<OpenedModel, OpenError> {
-    let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
+    let weights = Weights::of(files)?;
     load(files, &weights, through)
 }
 

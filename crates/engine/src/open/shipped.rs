@@ -31,7 +31,7 @@ impl Shipped {
     /// # Errors
     /// When the bytes are not safetensors, or the metadata lacks the sizes.
     pub fn parse(name: &str, bytes: Arc<[u8]>, read_json: ReadJson) -> Result<Self, OpenError> {
-        let file = SafeTensors::parse_with(bytes, read_json)
+        let file = SafeTensors::parse_with(bytes.into(), read_json)
             .map_err(|source| OpenError::damaged(name, source))?;
         let mut read = Self {
             name: name.to_owned(),

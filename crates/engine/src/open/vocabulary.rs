@@ -1,6 +1,6 @@
 //! Vocabularies in files beside weights, and in their metadata.
 
-use super::{Files, OpenError};
+use super::{Files, OpenError, OpenedModel};
 use crate::error::{EngineError, Result};
 use crate::format::error::FormatError;
 use crate::token::llama::{Llama, LlamaFiles};
@@ -47,6 +47,35 @@ fn reader(name: &str) -> Option<Reader> {
 pub(super) fn is_known(name: &str) -> bool {
     let in_pair = |(vocabulary, merges): &(&str, &str)| name == *vocabulary || name == *merges;
     reader(name).is_some() || PAIRS.iter().any(in_pair)
+}
+
+/// Refuses the vocabulary of another model: one with an id for which the model's embedding has no
+/// row, or one with tokens for less than half of the rows. Some rows without a token are usual:
+/// they fill the matrix up to a round size.
+///
+/// # Errors
+/// [`OpenError::Vocabulary`].
+pub(super) fn check(
+    files: &Files,
+    model: &OpenedModel,
+    tokenizer: &dyn Tokenizer,
+) -> std::result::Result<(), OpenError> {
+    let rows = match model {
+        OpenedModel::Gpt2(model) => model.config().vocabulary,
+        OpenedModel::Llama(model) => model.config().vocabulary,
+        OpenedModel::Bert(model) => model.config().vocabulary,
+        // They read pictures.
+        OpenedModel::Vit(_) | OpenedModel::Dinov2(_) | OpenedModel::Swin(_) => return Ok(()),
+    };
+    let tokens = tokenizer.size();
+    if (rows.div_ceil(2)..=rows).contains(&tokens) {
+        return Ok(());
+    }
+    Err(OpenError::Vocabulary {
+        file: files.name.clone(),
+        tokens,
+        rows,
+    })
 }
 
 /// The vocabulary in the metadata of a file of weights, under the name of a vocabulary's file;

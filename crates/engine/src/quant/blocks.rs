@@ -1,6 +1,6 @@
 //! Matrices of numbers in blocks, or of two bytes each.
 //!
-//! Q8_0 and Q4_0 have kernels of their own ([`PackedBlocks`]), for which the activations are rounded
+//! Q8_0, Q4_0 and Q4_1 have kernels of their own ([`PackedBlocks`]), for which the activations are rounded
 //! to 8 bits, block by block. A matrix of any other type is unpacked a few rows at a time while it
 //! is multiplied.
 
@@ -38,6 +38,7 @@ impl Blocks {
         Ok(match kind {
             Type::Q8_0 => quick(BlockType::Q8_0),
             Type::Q4_0 => quick(BlockType::Q4_0),
+            Type::Q4_1 => quick(BlockType::Q4_1),
             _ => Self::Stored {
                 kind,
                 rows,
@@ -53,6 +54,7 @@ impl Blocks {
             Self::Quick(packed) => match packed.kind() {
                 BlockType::Q8_0 => Type::Q8_0,
                 BlockType::Q4_0 => Type::Q4_0,
+                BlockType::Q4_1 => Type::Q4_1,
             },
             Self::Stored { kind, .. } => *kind,
         }
@@ -89,6 +91,19 @@ impl Blocks {
             Self::Stored {
                 kind, cols, bytes, ..
             } => unpack(*kind, bytes, row * cols, numbers),
+        }
+    }
+
+    /// The blocks of Q4_K as blocks of Q4_1; `None` for a matrix of another type, or one whose scales
+    /// half precision does not hold.
+    pub(super) fn groups_as_blocks(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Stored {
+                kind: Type::Q4K,
+                bytes,
+                ..
+            } => super::q4_k::as_q4_1(bytes),
+            _ => None,
         }
     }
 

@@ -90,6 +90,25 @@ impl Matrix {
         Self::new(kind, rows, cols, bytes)
     }
 
+    /// The same matrix in the type that stands for its own where that has no fast product, see
+    /// [`Type::fast`]: Q4_K keeps its numbers of 4 bits.
+    ///
+    /// # Errors
+    /// When its rows are not whole blocks of that type.
+    pub fn fast(&self) -> std::result::Result<Self, QuantError> {
+        let kind = self.kind().fast();
+        if kind == self.kind() {
+            return Ok(self.clone());
+        }
+        if let Packed::Blocks(blocks) = &*self.0
+            && let Some(bytes) = blocks.groups_as_blocks()
+        {
+            let (rows, cols) = self.dim();
+            return Self::new(kind, rows, cols, bytes);
+        }
+        self.repacked(Type::Q8_0)
+    }
+
     /// The type of its elements.
     pub fn kind(&self) -> Type {
         match &*self.0 {
@@ -195,7 +214,7 @@ mod tests {
 
     /// The activations of a product with `kind`, after rounding.
     fn rounded(kind: Type, x: &Array2<f32>) -> Array2<f32> {
-        if !matches!(kind, Type::Q8_0 | Type::Q4_0) {
+        if !matches!(kind, Type::Q8_0 | Type::Q4_0 | Type::Q4_1) {
             return x.clone();
         }
         let mut q = QuantizedActivations::new();
@@ -263,6 +282,36 @@ mod tests {
     }
 
     #[test]
+    fn groups_of_q4_k_become_blocks_with_the_same_numbers() {
+        let (rows, cols) = (19, 512);
+        let ids: Vec<usize> = (0..rows).collect();
+        for kind in Type::ALL {
+            let bytes = quantize(kind, &numbers(rows * cols)).unwrap();
+            let stored = Matrix::new(kind, rows, cols, bytes).unwrap();
+            let fast = stored.fast().unwrap();
+            assert_eq!(fast.kind(), kind.fast());
+            assert!(fast.kind().has_fast_product());
+            if kind == kind.fast() {
+                assert_eq!(fast, stored);
+            }
+            let (old, new) = (stored.rows(&ids).unwrap(), fast.rows(&ids).unwrap());
+            // Numbers of Q4_K lie between −1 and 1: at most 15 scales and one offset are rounded.
+            let most = match kind {
+                Type::Q4K => 3.0 / 2048.0,
+                _ => 1.05 / 254.0 + 1e-3,
+            };
+            for (old, new) in old.iter().zip(&new) {
+                assert!((old - new).abs() <= most, "{}: {old} {new}", kind.name());
+            }
+        }
+        // A scale that half precision does not hold.
+        let mut bytes = quantize(Type::Q4K, &numbers(256)).unwrap();
+        bytes[..2].copy_from_slice(&0x7bff_u16.to_le_bytes());
+        let huge = Matrix::new(Type::Q4K, 1, 256, bytes).unwrap();
+        assert_eq!(huge.fast().unwrap().kind(), Type::Q8_0);
+    }
+
+    #[test]
     fn a_matrix_reports_its_size() {
         let plain = Array2::from_shape_vec((9, 64), numbers(9 * 64)).unwrap();
         let matrix = Matrix::plain(plain.view());
@@ -274,6 +323,7 @@ mod tests {
         for (kind, size) in [
             (Type::Q8_0, 16 * 2 * 34),
             (Type::Q4_0, 16 * 2 * 18),
+            (Type::Q4_1, 16 * 2 * 20),
             (Type::Q5_1, 9 * 2 * 24),
         ] {
             let bytes = quantize(kind, &numbers(9 * 64)).unwrap();

@@ -37,6 +37,10 @@ impl Blocks {
         match *self {}
     }
 
+    pub(super) fn groups_as_blocks(&self) -> Option<Vec<u8>> {
+        match *self {}
+    }
+
     pub(super) fn product(&self, _x: &[f32], _tokens: usize) -> Vec<f32> {
         match *self {}
     }

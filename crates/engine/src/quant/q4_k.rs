@@ -6,6 +6,8 @@
 //! Source: ggml, `ggml-common.h` (`block_q4_K`), `ggml-quants.c` (`dequantize_row_q4_K`).
 
 use super::block::Block;
+#[cfg(feature = "blocks")]
+use super::block::{half, to_half};
 use super::groups::Head;
 
 #[repr(C)]
@@ -37,4 +39,26 @@ impl Block for Q4K {
             }
         }
     }
+}
+
+/// Blocks of Q4_K as blocks of Q4_1, one for each group: the same numbers of 4 bits, with the scale
+/// and the offset of the group rounded to half precision (by at most 1/2048 of each). `None` where
+/// half precision does not hold one of them.
+#[cfg(feature = "blocks")]
+pub(super) fn as_q4_1(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(bytes.len() / size_of::<Q4K>() * 8 * 20);
+    for block in bytes.chunks_exact(size_of::<Q4K>()) {
+        let block: Q4K = bytemuck::pod_read_unaligned(block);
+        for (group, (scale, offset)) in block.head.scales().into_iter().enumerate() {
+            let heads = [to_half(scale), to_half(-offset)];
+            if heads.iter().any(|&head| !half(head).is_finite()) {
+                return None;
+            }
+            out.extend(heads.concat());
+            let shift = 4 * (group % 2);
+            let number = |n: usize| block.quants[group / 2][n] >> shift & 15;
+            out.extend((0..16).map(|n| number(n) | number(n + 16) << 4));
+        }
+    }
+    Some(out)
 }

@@ -119,8 +119,19 @@ impl Type {
     pub fn has_fast_product(self) -> bool {
         matches!(
             self,
-            Self::F32 | Self::F16 | Self::Bf16 | Self::Q8_0 | Self::Q4_0
+            Self::F32 | Self::F16 | Self::Bf16 | Self::Q8_0 | Self::Q4_0 | Self::Q4_1
         )
+    }
+
+    /// The type with a fast product in which a matrix of this type is kept for speed: itself, or
+    /// Q4_1 for Q4_K, whose groups have the same form, or Q8_0.
+    #[must_use]
+    pub fn fast(self) -> Self {
+        match self {
+            Self::Q4K => Self::Q4_1,
+            Self::Q5_0 | Self::Q5_1 | Self::Q5K | Self::Q6K => Self::Q8_0,
+            _ => self,
+        }
     }
 
     /// The number of elements of a block.

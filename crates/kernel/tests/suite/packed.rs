@@ -5,7 +5,7 @@ use super::{SUM_TOLERANCE, assert_close, numbers};
 use crate::suite::random::Rng;
 use kernel::{BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations, reference};
 
-const KINDS: [BlockType; 2] = [BlockType::Q8_0, BlockType::Q4_0];
+const KINDS: [BlockType; 3] = [BlockType::Q8_0, BlockType::Q4_0, BlockType::Q4_1];
 
 /// Numbers in half precision: 0, the smallest, 1, the largest, and numbers of the size of weights.
 const SCALES: [u16; 8] = [0, 1, 0x03ff, 0x3c00, 0x7bff, 0x9004, 0x1234, 0x0c01];
@@ -13,9 +13,17 @@ const SCALES: [u16; 8] = [0, 1, 0x03ff, 0x3c00, 0x7bff, 0x9004, 0x1234, 0x0c01];
 /// The number 1 in half precision.
 const ONE: u16 = 0x3c00;
 
+/// The numbers 0, 1, −1, −8, 5 and −64 in half precision.
+const WHOLE: [u16; 6] = [0, ONE, 0xbc00, 0xc800, 0x4500, 0xd400];
+
 /// The numbers of rows, blocks of a row and tokens of a product, drawn from the sizes of a check.
 fn shape([a, b, c]: [usize; 3]) -> [usize; 3] {
     [a % 27, b % 6, c % 11]
+}
+
+/// Bytes of a block before its numbers.
+fn head_bytes(kind: BlockType) -> usize {
+    if kind == BlockType::Q4_1 { 4 } else { 2 }
 }
 
 /// Random blocks in the form of a file: extreme bytes, zeros, and other bytes.
@@ -24,12 +32,16 @@ fn blocks(
     kind: BlockType,
     count: usize,
     scale: impl Fn(&mut Rng) -> u16,
+    least: impl Fn(&mut Rng) -> u16,
 ) -> Vec<u8> {
     let mut bytes = Vec::new();
     for _ in 0..count {
         bytes.extend(scale(rng).to_le_bytes());
+        if kind == BlockType::Q4_1 {
+            bytes.extend(least(rng).to_le_bytes());
+        }
         let form = rng.below(6);
-        for _ in 2..kind.block_bytes() {
+        for _ in head_bytes(kind)..kind.block_bytes() {
             bytes.push(match form {
                 0 => 0x80,
                 1 => 0x7f,
@@ -83,7 +95,8 @@ pub(crate) fn whole_numbers_are_exact(kernels: &Kernels, seed: u64, sizes: [usiz
     let [rows, count, tokens] = shape(sizes);
     for kind in KINDS {
         let mut rng = Rng::new(seed);
-        let bytes = blocks(&mut rng, kind, rows * count, |_| ONE);
+        let whole_number = |rng: &mut Rng| WHOLE[rng.below(6)];
+        let bytes = blocks(&mut rng, kind, rows * count, |_| ONE, whole_number);
         let weights = PackedBlocks::new(kind, &bytes, rows, count * BLOCK);
         let x = whole(&mut rng, tokens * count);
         let tokens = quantized(kernels, &x, count * BLOCK);
@@ -116,17 +129,34 @@ pub(crate) fn matmul_blocks(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     let [rows, count, tokens] = shape(sizes);
     for kind in KINDS {
         let mut rng = Rng::new(seed);
-        let bytes = blocks(&mut rng, kind, rows * count, |rng| SCALES[rng.below(8)]);
+        let any = |rng: &mut Rng| SCALES[rng.below(8)];
+        let bytes = blocks(&mut rng, kind, rows * count, any, any);
         let weights = PackedBlocks::new(kind, &bytes, rows, count * BLOCK);
+        // The weights of the smallest and the largest numbers of 4 bits: with these sizes those of
+        // Q4_1 are computed, whatever the numbers are.
+        let [least, most] = [0x00, 0xff].map(|number| {
+            let mut bytes = bytes.clone();
+            for block in bytes.chunks_exact_mut(kind.block_bytes()) {
+                block[head_bytes(kind)..].fill(number);
+            }
+            PackedBlocks::new(kind, &bytes, rows, count * BLOCK)
+        });
         let x = numbers(seed, "x", tokens * count * BLOCK);
         let tokens = quantized(kernels, &x, count * BLOCK);
         let found = product(kernels, &weights, &tokens);
         let mut expected = vec![f32::NAN; found.len()];
         reference::KERNELS.matmul_blocks(&weights, &tokens, &mut expected);
 
-        let mut row = vec![0.0; count * BLOCK];
+        let [mut row, mut lowest, mut highest] = [(); 3].map(|()| vec![0.0; count * BLOCK]);
         for m in 0..rows {
             weights.unpack_row(m, &mut row);
+            least.unpack_row(m, &mut lowest);
+            most.unpack_row(m, &mut highest);
+            if kind == BlockType::Q4_1 {
+                for (w, (low, high)) in row.iter_mut().zip(lowest.iter().zip(&highest)) {
+                    *w = 2.0 * (low.abs() + high.abs());
+                }
+            }
             for t in 0..tokens.tokens() {
                 // Each block is rounded a few times, for any sum of its terms.
                 let at = |k: usize| t * row.len() + k;
@@ -152,7 +182,8 @@ pub(crate) fn neighbours_change_no_bit(kernels: &Kernels, seed: u64, sizes: [usi
     }
     for kind in KINDS {
         let mut rng = Rng::new(seed);
-        let mut bytes = blocks(&mut rng, kind, rows * count, |rng| SCALES[rng.below(8)]);
+        let any = |rng: &mut Rng| SCALES[rng.below(8)];
+        let mut bytes = blocks(&mut rng, kind, rows * count, any, any);
         let x = numbers(seed, "x", tokens * cols);
         let weights = PackedBlocks::new(kind, &bytes, rows, cols);
         let all = product(kernels, &weights, &quantized(kernels, &x, cols));

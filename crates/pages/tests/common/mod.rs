@@ -145,6 +145,8 @@ impl Project {
         self.put("dist/boot.mjs", "boot");
         self.put("dist/pictures/SOURCE.md", "where from");
         self.put("dist/sw.js", "template");
+        let headers = std::fs::read_to_string(real().join("public/_headers")).unwrap();
+        self.put("dist/_headers", &headers);
     }
 
     /// Runs Trunk's part and ours for a site that is published at this address.

@@ -1,32 +1,65 @@
 //! Models from the disk.
 
 use super::arguments::{Failure, bytes, progress};
+use engine::format::file_bytes::{FileBytes, ReadAt};
 use engine::format::tensors::{Element, Tensors};
 use engine::model::bert::Bert;
-use engine::open::{Files, Opened, OpenedModel, Weights, open};
+use engine::open::{Files, Opened, OpenedModel, PartName, Weights, open};
 use engine::parameters::MatrixForm;
 use engine::quant::Type;
 use engine::token::tokenizer::Tokenizer;
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Mutex, PoisonError};
 
 /// A file's bytes.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|error| Failure::file(path, error))
 }
 
+/// A file of the disk, which is read where it lies.
+struct OnDisk {
+    file: Mutex<File>,
+    size: usize,
+}
+
+impl ReadAt for OnDisk {
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn read_at(&self, start: usize, place: &mut [u8]) -> Result<(), String> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = file.seek(SeekFrom::Start(start as u64));
+        let read = found.and_then(|_| file.read_exact(place));
+        read.map_err(|error| error.to_string())
+    }
+}
+
+/// A file's bytes, which are read when they are asked for.
+pub(crate) fn open_file(path: &Path) -> Result<FileBytes, Failure> {
+    let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+    let (metadata, file) = opened.map_err(|error| Failure::file(path, error))?;
+    if !metadata.is_file() {
+        return Err(Failure::file(path, "not a file"));
+    }
+    Ok(FileBytes::stored(OnDisk {
+        file: Mutex::new(file),
+        size: metadata.len() as usize,
+    }))
+}
+
 /// The weights at a path, or in a folder, and what lies beside them. Another vocabulary may be
 /// named.
 pub(crate) fn files(path: &Path, tokenizer: Option<&Path>) -> Result<Files, Failure> {
     let weights = weights(path)?;
-    let size = std::fs::metadata(&weights)
-        .map_err(|error| Failure::file(&weights, error))?
-        .len();
+    let opened = open_file(&weights)?;
     progress(&format!(
         "reading {} ({})",
         weights.display(),
-        bytes(size as usize)
+        bytes(opened.size())
     ));
     let name = |path: &Path| {
         path.file_name()
@@ -34,7 +67,14 @@ pub(crate) fn files(path: &Path, tokenizer: Option<&Path>) -> Result<Files, Fail
             .to_string_lossy()
             .into_owned()
     };
-    let mut files = Files::new(weights.display().to_string(), read(&weights)?);
+    let mut files = Files::new(weights.display().to_string(), opened);
+    for path in other_parts(&weights) {
+        // One that is not there is named when the model is opened.
+        if path.exists() {
+            let part = open_file(&path)?;
+            files.more.push((path.display().to_string(), part));
+        }
+    }
     let mut beside: Vec<PathBuf> = Vec::new();
     let folder = weights
         .parent()
@@ -64,7 +104,20 @@ pub(crate) fn files(path: &Path, tokenizer: Option<&Path>) -> Result<Files, Fail
     Ok(files)
 }
 
-/// The file of weights that a path means: itself, or the one in a folder.
+/// The other files of a model of which a file is a part.
+fn other_parts(path: &Path) -> Vec<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let Some(part) = PartName::parse(&name) else {
+        return Vec::new();
+    };
+    let others = (1..=part.count()).filter(|&number| number != part.number());
+    others
+        .map(|number| path.with_file_name(part.name_of(number)))
+        .collect()
+}
+
+/// The file of weights that a path means: itself, or the one in a folder, or there the first of its
+/// parts.
 fn weights(path: &Path) -> Result<PathBuf, Failure> {
     if !path.is_dir() {
         return Ok(path.to_path_buf());
@@ -87,8 +140,10 @@ fn weights(path: &Path) -> Result<PathBuf, Failure> {
     {
         return Ok(model.clone());
     }
+    let part = found.first().map(|first| other_parts(first));
     match found.as_slice() {
         [one] => Ok(one.clone()),
+        [first, others @ ..] if part.as_deref() == Some(others) => Ok(first.clone()),
         [] => Err(Failure::file(
             path,
             "holds no .safetensors, .gguf or .bin file",
@@ -107,11 +162,11 @@ pub(crate) fn model(files: &Files, form: MatrixForm) -> Result<Opened, Failure> 
     let opened = open(files, form)?;
     progress("");
     if form == MatrixForm::Fast {
-        let weights = Weights::parse(&files.name, Arc::clone(&files.weights))?;
+        let weights = Weights::of(files)?;
         let slow = slow_types(weights.tensors());
         if !slow.is_empty() {
             eprintln!(
-                "{} kept as Q8_0, for speed (--as-stored keeps them)",
+                "kept for speed: {} (--as-stored keeps the types of the file)",
                 slow.join(", ")
             );
         }
@@ -119,13 +174,16 @@ pub(crate) fn model(files: &Files, form: MatrixForm) -> Result<Opened, Failure> 
     Ok(opened)
 }
 
-/// Names of the types of matrices that are kept as Q8_0 unless the reader wants them as stored.
-pub(crate) fn slow_types(tensors: &Tensors) -> Vec<&'static str> {
+/// The types of matrices that are kept in another type unless the reader wants them as stored, such
+/// as `Q6_K as Q8_0`.
+pub(crate) fn slow_types(tensors: &Tensors) -> Vec<String> {
     let slow = tensors
         .entries()
         .iter()
         .filter_map(|entry| match entry.element() {
-            Element::Number(kind) if !kind.has_fast_product() => Some(kind.name()),
+            Element::Number(kind) if !kind.has_fast_product() => {
+                Some(format!("{} as {}", kind.name(), kind.fast().name()))
+            }
             _ => None,
         });
     slow.collect::<BTreeSet<_>>().into_iter().collect()

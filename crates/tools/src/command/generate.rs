@@ -6,6 +6,7 @@ use engine::beam::{Beam, search};
 use engine::generate::{Ending, Generation, Options};
 use engine::kernel::threads;
 use engine::model::decoder::{Decoder, Session};
+use engine::nn::kv_cache::Precision;
 use engine::parameters::MatrixForm;
 use engine::sample::{Sampler, Sampling};
 use engine::token::stop::StopStrings;
@@ -35,6 +36,7 @@ folder with one of these.
   --length-penalty X          of the beam search (default 0.6)
   --type TYPE                 keeps matrices in q8_0, q4_0, f32 or another type
   --as-stored                 keeps matrices as the file has them, also where that is slow
+  --half-cache                keeps keys and values with 16 bits a number, in half the memory
   --threads N                 (default: as many as the machine has cores)
 
 The text goes to standard output, figures to standard error. Exit code 1 where a file cannot be used, 2 for wrong arguments.";
@@ -52,6 +54,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let (mut beams, mut length_penalty) = (None, 0.6);
     let mut cores = None;
     let mut form = MatrixForm::default();
+    let mut precision = Precision::Single;
     let words = arguments.read(|name, value| {
         match name {
             "prompt" => prompt = value()?,
@@ -67,6 +70,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
             "length-penalty" => length_penalty = number(name, &value()?)?,
             "type" => form = files::kind(&value()?)?.into(),
             "as-stored" => form = MatrixForm::Stored,
+            "half-cache" => precision = Precision::Half,
             "threads" => cores = Some(number(name, &value()?)?),
             _ => return Ok(false),
         }
@@ -86,6 +90,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         .ok_or_else(|| files::wrong_kind(&files, &opened.model))?;
     let tokenizer = files::vocabulary(&files, &opened)?;
     let ids = begin(tokenizer, &prompt)?;
+    let session = Session::in_precision(model, precision);
     match beams {
         Some(width) => {
             let beam = Beam {
@@ -94,9 +99,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
                 max_tokens: options.max_tokens,
                 end: tokenizer.special().end,
             };
-            best(model, tokenizer, &ids, beam)
+            best(session, tokenizer, &ids, beam)
         }
-        None => sample(model, tokenizer, &prompt, &ids, options),
+        None => sample(session, tokenizer, &prompt, &ids, options),
     }
 }
 
@@ -120,13 +125,12 @@ fn begin(tokenizer: &dyn Tokenizer, prompt: &str) -> Result<Vec<usize>, Failure>
 }
 
 fn sample(
-    model: &dyn Decoder,
+    mut session: Session<&dyn Decoder>,
     tokenizer: &dyn Tokenizer,
     prompt: &str,
     ids: &[usize],
     options: Options,
 ) -> Result<(), Failure> {
-    let mut session = Session::new(model);
     let start = Instant::now();
     let mut generation = Generation::new(&mut session, tokenizer, ids, options)?;
     let read = start.elapsed();
@@ -160,19 +164,19 @@ fn sample(
 
 /// Beam search: the texts come when all are found.
 fn best(
-    model: &dyn Decoder,
+    mut session: Session<&dyn Decoder>,
     tokenizer: &dyn Tokenizer,
     ids: &[usize],
     mut beam: Beam,
 ) -> Result<(), Failure> {
-    let room = model.context().saturating_sub(ids.len());
+    let room = session.context().saturating_sub(ids.len());
     let full = beam.max_tokens > room;
     beam.max_tokens = beam.max_tokens.min(room);
     progress(&format!(
         "searching {} texts of at most {} tokens",
         beam.width, beam.max_tokens
     ));
-    let (mut session, start) = (Session::new(model), Instant::now());
+    let start = Instant::now();
     let found = search(&mut session, ids, &beam)?;
     progress("");
     for text in &found {

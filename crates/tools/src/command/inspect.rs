@@ -28,10 +28,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Ok(true)
     })?;
     let path = one(&words, "FILE")?;
-    let content = files::read(&path)?;
+    let content = files::open_file(&path)?;
     let name = path.display().to_string();
-    let size = content.len();
-    let weights = Weights::parse(&name, content.into())?;
+    let size = content.size();
+    let weights = Weights::parse(&name, content)?;
     let metadata = metadata(&weights);
     let tensors = weights.tensors();
     if finite {
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     say!("types: {}", types.join(", "));
     let slow = files::slow_types(tensors);
     if !slow.is_empty() {
-        say!("{} opened as Q8_0, for speed", slow.join(", "));
+        say!("opened for speed: {}", slow.join(", "));
     }
     for (key, value) in metadata {
         say!("{key} = {value}");

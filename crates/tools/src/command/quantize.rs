@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     })?;
     progress("");
     write(output, &file)?;
-    let before = files.weights.len();
+    let before = files.weight_bytes();
     say!(
         "{}: {} (was {})",
         output.display(),

@@ -2,8 +2,11 @@
 //! by pixel.
 
 pub mod augment;
+pub mod bias_runs;
 pub mod classifier;
 pub mod data;
 pub mod gpt;
 pub mod position_tables;
+pub mod scale_runs;
+pub mod unlabelled_runs;
 pub mod variants;

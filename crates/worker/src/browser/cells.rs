@@ -144,7 +144,7 @@ impl Cells {
         let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
         let mut bytes = Vec::new();
         let mut told_at = self.channel.now_ms();
-        while let Some(part) = next_part(&reader).await.map_err(failed)? {
+        while let Some(part) = next_part(&reader, None).await.map_err(failed)? {
             bytes.extend(part.to_vec());
             if self.channel.now_ms() - told_at >= PROGRESS_MS {
                 told_at = self.channel.now_ms();

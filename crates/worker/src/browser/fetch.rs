@@ -1,22 +1,25 @@
 //! Files from a host or from the reader's disk, as they come.
 
-use std::sync::Arc;
-
 use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    AbortSignal, DedicatedWorkerGlobalScope, File, ReadableStream, ReadableStreamDefaultReader,
+    AbortSignal, DedicatedWorkerGlobalScope, ReadableStream, ReadableStreamDefaultReader,
     RequestCache, RequestInit, Response,
 };
 use worker::model::error::ModelError;
-use worker::model::file::LARGEST;
+use worker::model::file::{LARGEST, is_web_page};
 use worker::model::stored_file::ResponseInfo;
 
 use super::models::LoadError;
-use super::stream::next_part;
+use super::stream::{next_part, with_timeout};
 
-/// A file on its way into memory.
+/// Seconds after which a host that does not answer counts as gone.
+const ANSWER_S: i32 = 30;
+
+/// Bytes of a file that show whether it is a web page.
+pub(super) const START: usize = 256;
+
+/// A file on its way here.
 pub(super) struct Download<'a> {
     /// Its name in messages.
     name: &'a str,
@@ -24,26 +27,16 @@ pub(super) struct Download<'a> {
     total: Option<u64>,
     /// Number of bytes that are here.
     here: u64,
-    /// The file, where its length is known from the start: it is never in memory twice.
-    file: Arc<[u8]>,
-    /// The file, where its length is not known: it grows.
-    more: Vec<u8>,
 }
 
 impl<'a> Download<'a> {
-    /// A download before its first byte.
+    /// A download of which so many bytes are here.
     ///
     /// # Errors
     /// When it is too large.
-    pub(super) fn new(name: &'a str, total: Option<u64>) -> Result<Self, LoadError> {
+    pub(super) fn new(name: &'a str, total: Option<u64>, here: u64) -> Result<Self, LoadError> {
         check_size(total.unwrap_or(0))?;
-        Ok(Self {
-            name,
-            total,
-            here: 0,
-            file: std::iter::repeat_n(0, total.unwrap_or(0) as usize).collect(),
-            more: Vec::new(),
-        })
+        Ok(Self { name, total, here })
     }
 
     /// The number of bytes that are here.
@@ -52,43 +45,34 @@ impl<'a> Download<'a> {
         self.here
     }
 
-    /// Fills in the first `count` bytes.
+    /// Reads a stream to its end, unless the request is cancelled. `each` gets every part and its
+    /// offset in the file; where it returns false, the rest is left, and this returns false. A
+    /// stream of a host, for which the scope is given, may not be silent for long.
     ///
     /// # Errors
-    /// The error of `fill`.
-    #[cfg(feature = "lab")]
-    pub(super) fn fill_start(
-        &mut self,
-        count: u64,
-        fill: impl FnOnce(&mut [u8]) -> Result<(), JsValue>,
-    ) -> Result<(), JsValue> {
-        let all = Arc::get_mut(&mut self.file).and_then(|file| file.get_mut(..count as usize));
-        fill(all.ok_or("it has no place")?)?;
-        self.here = count;
-        Ok(())
-    }
-
-    /// Reads a stream to its end, unless the request is cancelled. `each` gets every part, its
-    /// offset in the file, and the length of the file where that is known.
-    ///
-    /// # Errors
-    /// When the stream breaks off, ends too early or is too large.
+    /// When the stream breaks off, ends too early, is empty, too large or a web page, and those of
+    /// `each`.
     pub(super) async fn read(
         &mut self,
         stream: &ReadableStream,
+        host: Option<&DedicatedWorkerGlobalScope>,
         signal: &AbortSignal,
-        each: &mut dyn FnMut(&Uint8Array, u64, Option<u64>),
-    ) -> Result<(), LoadError> {
+        each: &mut dyn FnMut(&Uint8Array, u64) -> Result<bool, LoadError>,
+    ) -> Result<bool, LoadError> {
         let name = self.name;
         let broken = |error: JsValue| {
-            load_error(
-                signal,
-                &format!("{name} broke off: {}.", message_of(&error)),
-            )
+            broken_off(signal, format!("{name} broke off: {}.", message_of(&error)))
         };
         let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
         loop {
-            let part = next_part(&reader).await.map_err(broken)?;
+            let part = match next_part(&reader, host).await {
+                Ok(part) => part,
+                Err(error) => {
+                    // A stream that is silent is still open.
+                    let _ = reader.cancel();
+                    return Err(broken(error));
+                }
+            };
             // A file of the disk does not follow the signal.
             if signal.aborted() {
                 return Err(LoadError::Stopped);
@@ -96,54 +80,39 @@ impl<'a> Download<'a> {
             let Some(chunk) = part else {
                 break;
             };
-            let (at, length) = (self.here as usize, chunk.length() as usize);
-            match Arc::get_mut(&mut self.file).and_then(|file| file.get_mut(at..at + length)) {
-                Some(place) => chunk.copy_to(place),
-                None => self.more.extend(chunk.to_vec()),
+            let (at, length) = (self.here, chunk.length());
+            if at == 0 && is_web_page(&chunk.slice(0, (START as u32).min(length)).to_vec()) {
+                let _ = reader.cancel();
+                let name = name.to_owned();
+                return Err(ModelError::WebPage { name }.into());
             }
-            self.here += length as u64;
-            check_size(self.here)?;
-            each(&chunk, at as u64, self.total);
+            self.here += u64::from(length);
+            let taken = check_size(self.here).and_then(|()| each(&chunk, at));
+            if !matches!(taken, Ok(true)) {
+                let _ = reader.cancel();
+                return taken;
+            }
         }
         match self.total {
-            Some(total) if total != self.here => Err(LoadError::Failed(format!(
+            _ if self.here == 0 => Err(LoadError::Failed(format!("{name} is empty."))),
+            Some(total) if total != self.here => Err(LoadError::Broken(format!(
                 "{name} ended after {} of {total} bytes.",
                 self.here
             ))),
-            _ => Ok(()),
-        }
-    }
-
-    /// The bytes.
-    pub(super) fn whole(self) -> Arc<[u8]> {
-        match self.total {
-            Some(_) => self.file,
-            None => self.more.into(),
+            _ => Ok(true),
         }
     }
 }
 
-fn check_size(bytes: u64) -> Result<(), LoadError> {
+/// Checks that a model is built from so many bytes of weights.
+///
+/// # Errors
+/// When they are too many.
+pub(super) fn check_size(bytes: u64) -> Result<(), LoadError> {
     match bytes {
         0..=LARGEST => Ok(()),
         bytes => Err(ModelError::TooLarge { bytes }.into()),
     }
-}
-
-/// The bytes of a file that the reader chose; `progress` is called with the number of bytes that
-/// are here.
-pub(super) async fn of_disk(
-    file: &File,
-    signal: &AbortSignal,
-    progress: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<Arc<[u8]>, LoadError> {
-    let name = file.name();
-    let mut download = Download::new(&name, Some(file.size() as u64))?;
-    let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
-        progress(at + u64::from(chunk.length()), total);
-    };
-    download.read(&file.stream(), signal, &mut each).await?;
-    Ok(download.whole())
 }
 
 /// Requests the bytes of a file from the offset `from` on. The answer may be an error or another
@@ -158,8 +127,24 @@ pub(super) async fn request(
     signal: &AbortSignal,
 ) -> Result<(Response, ResponseInfo), LoadError> {
     let cannot = |error: JsValue| {
-        let why = format!("{url} cannot be fetched: {}.", message_of(&error));
-        load_error(signal, &why)
+        let why = match message_of(&error) {
+            _ if !scope.navigator().on_line() => "this device is offline".to_owned(),
+            // All that a browser says of these.
+            why if error.is_instance_of::<js_sys::TypeError>() => {
+                // Its pages cannot be read by other sites, only its files.
+                let is_page = url.contains("huggingface.co/") && url.contains("/blob/");
+                let hint = if is_page {
+                    ". The address of a file has /resolve/ where its page has /blob/"
+                } else {
+                    ""
+                };
+                format!(
+                    "either no host answers there, or the host does not allow other sites to read its files (CORS): {why}{hint}"
+                )
+            }
+            why => why,
+        };
+        load_error(signal, format!("{url} cannot be fetched: {why}."))
     };
     let init = RequestInit::new();
     init.set_signal(Some(signal));
@@ -171,8 +156,16 @@ pub(super) async fn request(
         headers.set("Range", &range).map_err(cannot)?;
         init.set_headers(&headers);
     }
-    let answer = JsFuture::from(scope.fetch_with_str_and_init(url, &init)).await;
-    let response: Response = answer.map_err(cannot)?.unchecked_into();
+    let asked = scope.fetch_with_str_and_init(url, &init);
+    let answer = with_timeout(scope, ANSWER_S, &asked)
+        .await
+        .map_err(cannot)?;
+    let answer = answer.ok_or_else(|| {
+        let why =
+            format!("{url} cannot be fetched: its host has not answered for {ANSWER_S} seconds.");
+        broken_off(signal, why)
+    });
+    let response: Response = answer?.unchecked_into();
     let headers = response.headers();
     let answer = ResponseInfo::new(response.status(), |name| headers.get(name).ok().flatten());
     Ok((response, answer))
@@ -205,11 +198,29 @@ pub(super) fn beside(url: &str, name: &str) -> Option<String> {
         .map(|(folder, _)| format!("{folder}/{name}"))
 }
 
-fn load_error(signal: &AbortSignal, why: &str) -> LoadError {
+/// Why the browser does not open a file of its storage, in words.
+pub(super) fn storage_message_of(error: &JsValue) -> String {
+    let name = Reflect::get(error, &"name".into()).ok();
+    match name.and_then(|name| name.as_string()).as_deref() {
+        Some("NoModificationAllowedError") => "another page has this file open".to_owned(),
+        _ => message_of(error),
+    }
+}
+
+fn load_error(signal: &AbortSignal, why: String) -> LoadError {
     if signal.aborted() {
         LoadError::Stopped
     } else {
-        LoadError::Failed(why.to_owned())
+        LoadError::Failed(why)
+    }
+}
+
+/// The error of a host that went away.
+fn broken_off(signal: &AbortSignal, why: String) -> LoadError {
+    if signal.aborted() {
+        LoadError::Stopped
+    } else {
+        LoadError::Broken(why)
     }
 }
 

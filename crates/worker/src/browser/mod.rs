@@ -6,9 +6,13 @@ mod cells;
 mod channel;
 #[cfg(feature = "cells")]
 mod code;
+#[cfg(feature = "models")]
+mod disk;
 mod exports;
 #[cfg(feature = "models")]
 mod fetch;
+#[cfg(feature = "models")]
+mod memory;
 #[cfg(feature = "models")]
 mod models;
 #[cfg(feature = "lab")]

@@ -3,7 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use engine::format::file_bytes::FileBytes;
+use engine::kernel::InnerStep;
 use engine::open::Files;
+use engine::quant::Type;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{AbortController, AbortSignal, File};
 use worker::build::Build;
@@ -17,7 +20,7 @@ use worker::model::protocol::{ModelEvent, ModelInfo, ModelRequest, Origin, Stora
 use worker::protocol::{Envelope, UNASKED, unpack};
 
 use super::channel::{Channel, Endpoint};
-use super::{fetch, transfer};
+use super::{disk, fetch, transfer};
 
 /// Progress is told in steps of this size.
 const STEP: f32 = 0.01;
@@ -42,7 +45,9 @@ impl Endpoint for Models {
                     let event = match models.load(id, origin, packing, files).await {
                         Ok(loaded) => ModelEvent::Loaded(loaded),
                         Err(LoadError::Stopped) => ModelEvent::Stopped,
-                        Err(LoadError::Failed(why)) => ModelEvent::Failed(why),
+                        Err(LoadError::Failed(why) | LoadError::Broken(why)) => {
+                            ModelEvent::Failed(why)
+                        }
                     };
                     models.tell(id, event);
                 });
@@ -61,15 +66,21 @@ impl Endpoint for Models {
                 let why = "This engine only measures models.".to_owned();
                 self.tell(id, ModelEvent::Failed(why));
             }
-            ModelRequest::MeasureBandwidth => {
-                let bandwidth = bandwidth::bytes_per_s(|| self.now_ms());
-                self.tell(id, ModelEvent::Bandwidth(bandwidth));
+            ModelRequest::MeasureBandwidth(name) => {
+                let measured = Type::from_name(&name)
+                    .and_then(|kind| bandwidth::bytes_per_s(kind, || self.now_ms()));
+                let event = match measured {
+                    Ok(bandwidth) => ModelEvent::Bandwidth(bandwidth),
+                    Err(error) => ModelEvent::Failed(error.to_string()),
+                };
+                self.tell(id, event);
             }
             ModelRequest::Write(asked) => self.start(id, |host| host.write(id, asked)),
             ModelRequest::Compare { first, second } => {
                 self.answer(id, |host| host.compare([&first, &second], || self.now_ms()));
             }
             ModelRequest::Fill(text) => self.answer(id, |host| host.fill(&text, || self.now_ms())),
+            ModelRequest::NameClasses(names) => self.answer(id, |host| host.name_classes(&names)),
             ModelRequest::See(picture) => {
                 self.answer(id, |host| host.see(&picture, || self.now_ms()));
             }
@@ -153,7 +164,7 @@ impl Models {
                 self.fetching.replace(Some((id, abort)));
                 let files = match &origin {
                     Origin::Url(url) => self.fetch(id, url, &signal, &mut storage).await,
-                    _ => self.read(id, &given, &signal).await,
+                    _ => read(&given),
                 };
                 if self
                     .fetching
@@ -183,17 +194,18 @@ impl Models {
     }
 
     /// A function that tells how much of a file is here, a hundred times or once for each megabyte.
-    fn progress(&self, id: u64) -> impl FnMut(u64, Option<u64>) {
+    fn progress(&self, id: u64, part: (usize, usize)) -> impl FnMut(u64, Option<u64>) {
         let mut told = 0;
         move |done: u64, total: Option<u64>| {
             if done >= told + total.map_or(1 << 20, |total| total / 100) {
                 told = done;
-                self.tell(id, ModelEvent::Fetching { done, total });
+                self.tell(id, ModelEvent::Fetching { done, total, part });
             }
         }
     }
 
-    /// The files of an address; `storage` gets the place of the weights.
+    /// The files of an address, with all parts if it is that of one part; `storage` gets the place
+    /// of the weights.
     async fn fetch(
         &self,
         id: u64,
@@ -201,39 +213,72 @@ impl Models {
         signal: &AbortSignal,
         storage: &mut Option<Storage>,
     ) -> Result<Files, LoadError> {
-        let came =
-            transfer::bytes(&self.channel.scope, url, signal, &mut self.progress(id)).await?;
-        *storage = Some(came.storage);
-        let groups = file::beside(&came.bytes);
-        Ok(Files {
-            name: fetch::file_name(url).to_owned(),
-            beside: transfer::all_beside(&self.channel.scope, url, groups, signal).await?,
-            weights: came.bytes,
-        })
+        let scope = &self.channel.scope;
+        let addresses = file::addresses(url);
+        let mut parts = Parts::default();
+        for (n, url) in addresses.iter().enumerate() {
+            let progress = &mut self.progress(id, (n + 1, addresses.len()));
+            let came = transfer::bytes(scope, url, signal, progress).await?;
+            *storage = Some(match storage.take() {
+                Some(known) => known.and(came.storage),
+                None => came.storage,
+            });
+            parts.add(fetch::file_name(url), came.bytes)?;
+        }
+        let mut files = parts.files();
+        let start = files.weights.start(file::KIND_BYTES);
+        let groups = file::beside(&start.map_err(LoadError::Failed)?);
+        files.beside = transfer::all_beside(scope, url, groups, signal).await?;
+        Ok(files)
+    }
+}
+
+/// The files that the reader chose. The weights are read where they lie while the model is built.
+fn read(given: &[File]) -> Result<Files, LoadError> {
+    let names: Vec<String> = given.iter().map(File::name).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let places = file::weights_among(&names)?;
+    let mut parts = Parts::default();
+    for &place in &places {
+        parts.add(names[place], disk::open(&given[place])?)?;
+    }
+    let mut files = parts.files();
+    for (n, (&name, file)) in names.iter().zip(given).enumerate() {
+        if !places.contains(&n) {
+            let opened = disk::open(file)?;
+            let bytes = opened.start(usize::MAX).map_err(LoadError::Failed)?;
+            files.beside.push((name.to_owned(), bytes.into_owned()));
+        }
+    }
+    Ok(files)
+}
+
+/// The files of the weights, as they come.
+#[derive(Default)]
+struct Parts {
+    parts: Vec<(String, FileBytes)>,
+    bytes: u64,
+}
+
+impl Parts {
+    /// Adds a file.
+    ///
+    /// # Errors
+    /// When all together are too large.
+    fn add(&mut self, name: &str, bytes: FileBytes) -> Result<(), LoadError> {
+        self.bytes += bytes.size() as u64;
+        fetch::check_size(self.bytes)?;
+        self.parts.push((name.to_owned(), bytes));
+        Ok(())
     }
 
-    async fn read(
-        &self,
-        id: u64,
-        given: &[File],
-        signal: &AbortSignal,
-    ) -> Result<Files, LoadError> {
-        let names: Vec<String> = given.iter().map(File::name).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let place = file::weights_among(&names)?;
-        let mut beside = Vec::new();
-        for (n, (&name, file)) in names.iter().zip(given).enumerate() {
-            if n != place {
-                let bytes = fetch::of_disk(file, signal, &mut |_, _| {}).await?;
-                beside.push((name.to_owned(), bytes.to_vec()));
-            }
-        }
-        let weights = fetch::of_disk(&given[place], signal, &mut self.progress(id)).await?;
-        Ok(Files {
-            name: names[place].to_owned(),
-            weights,
-            beside,
-        })
+    /// The first file as the weights, and the others as more of them.
+    fn files(self) -> Files {
+        let mut parts = self.parts.into_iter();
+        let (name, weights) = parts.next().unwrap_or_default();
+        let mut files = Files::new(name, weights);
+        files.more = parts.collect();
+        files
     }
 }
 
@@ -243,6 +288,8 @@ pub(super) enum LoadError {
     Stopped,
     /// In words for the reader.
     Failed(String),
+    /// A download began or was promised and did not end, in words for the reader.
+    Broken(String),
 }
 
 impl From<ModelError> for LoadError {
@@ -265,6 +312,7 @@ pub(super) fn start() {
     let ready = ModelEvent::Ready {
         build: Build::here(),
         threads: engine::kernel::threads::count(),
+        inner_steps: engine::kernel::inner_steps().map(|steps| steps.map(InnerStep::number)),
     };
     channel.send(&Envelope {
         id: UNASKED,

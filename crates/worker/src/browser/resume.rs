@@ -7,7 +7,8 @@ use worker::folder::folder;
 use worker::model::protocol::Storage;
 use worker::model::stored_file::{FileInfo, ResponseInfo, Reuse};
 
-use super::fetch::{Download, body, message_of, request};
+use super::fetch::{Download, body, check_size, message_of, request};
+use super::memory::InMemory;
 use super::models::LoadError;
 use super::store::StoredFile;
 use super::transfer::{Fetched, Transfer};
@@ -32,39 +33,53 @@ impl Transfer<'_> {
         stored: StoredFile,
         folder: &FileSystemDirectoryHandle,
     ) -> Result<Fetched, LoadError> {
-        let fetched = self.complete(&stored).await;
-        let is_of_use = match &fetched {
-            Ok(fetched) => matches!(fetched.storage, Storage::Stored { .. }),
+        let completed = self.complete(&stored).await;
+        let is_of_use = match &completed {
+            Ok(came) => came.memory.is_none(),
             Err(_) => stored.size() > 0,
         };
         if !is_of_use {
             stored.remove(folder, self.url).await;
+            let Came { memory, storage } = completed?;
+            let bytes = memory.map(InMemory::bytes).unwrap_or_default();
+            return Ok(Fetched { bytes, storage });
         }
-        fetched
+        let storage = completed?.storage;
+        let bytes = stored.into_bytes();
+        Ok(Fetched { bytes, storage })
     }
 
-    async fn complete(&mut self, stored: &StoredFile) -> Result<Fetched, LoadError> {
+    async fn complete(&mut self, stored: &StoredFile) -> Result<Came, LoadError> {
         let (info, here) = (stored.info(), stored.size());
         let reuse = info
             .as_ref()
             .map_or(Reuse::Nothing, |info| info.reuse(self.url, here));
         if reuse == Reuse::Whole {
-            let mut download = Download::new(self.url, Some(here))?;
-            download
-                .fill_start(here, |place| stored.read(place))
-                .map_err(|error| self.unreadable(&error))?;
-            return Ok(Fetched {
-                bytes: download.whole(),
+            check_size(here)?;
+            return Ok(Came {
+                memory: None,
                 storage: Storage::Stored { before: here },
             });
         }
         let (response, answer, before) = self.ask_for_rest(reuse, info).await?;
-        let info = FileInfo {
+        let info = self.info(before, answer);
+        if let Some(came) = self.fetch(stored, info, before, &response).await? {
+            return Ok(came);
+        }
+        // The host has another version than the one that is stored.
+        let (response, answer) = request(self.scope, self.url, 0, self.signal).await?;
+        let info = self.info(0, answer);
+        let came = self.fetch(stored, info, 0, &response).await?;
+        came.ok_or(LoadError::Stopped)
+    }
+
+    /// The properties of a file whose bytes from `before` on are in an answer.
+    fn info(&self, before: u64, answer: ResponseInfo) -> FileInfo {
+        FileInfo {
             url: self.url.to_owned(),
             total: answer.length.map(|left| before + left),
             mark: answer.mark,
-        };
-        self.fetch(stored, info, before, &response).await
+        }
     }
 
     /// The host's answer, and the number of stored bytes before its first one.
@@ -73,81 +88,118 @@ impl Transfer<'_> {
         reuse: Reuse,
         info: Option<FileInfo>,
     ) -> Result<(Response, ResponseInfo, u64), LoadError> {
-        if let (Reuse::Part(here), Some(info)) = (reuse, info) {
-            let (response, answer) = request(self.scope, self.url, here, self.signal).await?;
-            if info.is_continued_by(here, &answer) {
-                return Ok((response, answer, here));
+        if let (Reuse::Part(from), Some(info)) = (reuse, info) {
+            let (response, answer) = request(self.scope, self.url, from, self.signal).await?;
+            if info.is_continued_by(from, &answer) {
+                return Ok((response, answer, from));
             }
             // A host without ranges sends the whole file.
             if answer.status == 200 {
                 return Ok((response, answer, 0));
+            }
+            // The connection is given back.
+            if let Some(body) = response.body() {
+                let _ = body.cancel();
             }
         }
         let (response, answer) = request(self.scope, self.url, 0, self.signal).await?;
         Ok((response, answer, 0))
     }
 
-    /// Brings a file into memory and into the storage at once, after `before` bytes of it that are
-    /// stored.
+    /// Brings a file into the storage, after `before` bytes of it that are stored; into memory where
+    /// the browser refuses to store it. The stored bytes after them are compared with those that
+    /// come; `None` where they differ: the host has another version.
     async fn fetch(
         &mut self,
         stored: &StoredFile,
         mut info: FileInfo,
         before: u64,
         response: &Response,
-    ) -> Result<Fetched, LoadError> {
+    ) -> Result<Option<Came>, LoadError> {
         let stream = body(self.url, response)?;
-        let mut download = Download::new(self.url, info.total)?;
-        if before > 0 {
-            download
-                .fill_start(before, |place| stored.read(place))
-                .map_err(|error| self.unreadable(&error))?;
-        }
-        let begun = match before {
-            0 => stored.empty().and_then(|()| stored.set_info(&info)),
-            _ => Ok(()),
-        };
-        let mut refused = begun.err();
-        let progress = &mut *self.progress;
-        let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
+        let mut download = Download::new(self.url, info.total, before)?;
+        let (mut begun, mut refused, mut memory) = (before > 0, None, None);
+        let known = if before > 0 { stored.size() } else { 0 };
+        let (url, progress) = (self.url, &mut *self.progress);
+        let mut each = |chunk: &Uint8Array, at: u64| -> Result<bool, LoadError> {
+            if at < known && !stored.holds(at, known, chunk) {
+                return Ok(false);
+            }
+            // What is stored stays until there is a file to take its place.
+            if !begun {
+                begun = true;
+                refused = stored.empty().and_then(|()| stored.set_info(&info)).err();
+            }
             if refused.is_none() {
                 refused = stored.write(at, chunk).err();
             }
-            progress(at + u64::from(chunk.length()), total);
+            if refused.is_some() {
+                let memory = match &mut memory {
+                    Some(memory) => memory,
+                    none => none.insert(in_memory(url, stored, at, info.total)?),
+                };
+                memory.add(at, chunk)?;
+            }
+            progress(at + u64::from(chunk.length()), info.total);
+            Ok(true)
         };
-        let read = download.read(&stream, self.signal, &mut each).await;
-        if let (Ok(()), None, None) = (&read, &info.total, &refused) {
+        let host = Some(self.scope);
+        let read = download.read(&stream, host, self.signal, &mut each).await;
+        if let Ok(false) = read {
+            return Ok(None);
+        }
+        if let (Ok(_), None, None) = (&read, &info.total, &refused) {
             // A compressed file has a known length only now.
             info.total = Some(download.here());
             refused = stored.set_info(&info).err();
+            if refused.is_some() {
+                memory = Some(in_memory(url, stored, download.here(), info.total)?);
+            }
         }
         if refused.is_some() {
             // A part with a hole is of no use; if it cannot be emptied it is refused when it is
             // opened.
             let _ = stored.empty();
         }
-        read.map_err(|error| with_resume_hint(error, info.total.is_some() && stored.size() > 0))?;
+        read.map_err(|error| {
+            with_resume_hint(error, begun && info.total.is_some() && stored.size() > 0)
+        })?;
         let storage = match &refused {
             Some(why) => Storage::Refused(message_of(why)),
             None => Storage::Stored { before },
         };
-        Ok(Fetched {
-            bytes: download.whole(),
-            storage,
-        })
+        Ok(Some(Came { memory, storage }))
     }
+}
 
-    fn unreadable(&self, error: &JsValue) -> LoadError {
-        let (url, why) = (self.url, message_of(error));
+/// A file that has come.
+struct Came {
+    /// Its bytes, where the browser refused to store them.
+    memory: Option<InMemory>,
+    storage: Storage,
+}
+
+/// A place in memory for a file, with the first `count` bytes that are stored of it.
+fn in_memory(
+    url: &str,
+    stored: &StoredFile,
+    count: u64,
+    total: Option<u64>,
+) -> Result<InMemory, LoadError> {
+    let mut memory = InMemory::new(total)?;
+    let filled = memory.fill_start(count, |place| stored.read(place));
+    filled.map_err(|error| {
+        let why = message_of(&error);
         LoadError::Failed(format!(
             "The stored part of {url} cannot be read: {why}. Delete it from the list of stored files, and open it again."
         ))
-    }
+    })?;
+    Ok(memory)
 }
 
 fn with_resume_hint(error: LoadError, is_kept: bool) -> LoadError {
     match error {
-        LoadError::Failed(why) if is_kept => LoadError::Failed(format!(
+        LoadError::Broken(why) if is_kept => LoadError::Broken(format!(
             "{why} What came is kept: open it again, and only the rest is fetched."
         )),
         other => other,

@@ -1,7 +1,9 @@
 //! A stored file of the origin private file system: its bytes and a second file with its
 //! properties. Both are read and written synchronously, which only a worker may do.
 
+use engine::format::file_bytes::{FileBytes, ReadAt};
 use js_sys::{Reflect, Uint8Array};
+use send_wrapper::SendWrapper;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
@@ -9,6 +11,8 @@ use web_sys::{
     FileSystemReadWriteOptions, FileSystemSyncAccessHandle,
 };
 use worker::model::stored_file::{FileInfo, INFO_END, stored_name};
+
+use super::fetch::message_of;
 
 /// Number of bytes that are read at once.
 const PIECE: u64 = 4 << 20;
@@ -74,6 +78,23 @@ impl Drop for OpenFile {
     }
 }
 
+/// Stored bytes from which a model is built. Only the thread that opened them reads them.
+struct StoredBytes {
+    file: SendWrapper<OpenFile>,
+    size: usize,
+}
+
+impl ReadAt for StoredBytes {
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn read_at(&self, start: usize, place: &mut [u8]) -> Result<(), String> {
+        let read = self.file.read(start as u64, place);
+        read.map_err(|error| message_of(&error))
+    }
+}
+
 /// The stored bytes of an address, with their properties.
 pub(super) struct StoredFile {
     bytes: OpenFile,
@@ -93,6 +114,14 @@ impl StoredFile {
         let info = OpenFile::at(folder, &format!("{name}{INFO_END}")).await?;
         let bytes = OpenFile::at(folder, &name).await?;
         Ok(Self { bytes, info })
+    }
+
+    /// The bytes, to be read where they are stored. Nobody else can open them meanwhile.
+    pub(super) fn into_bytes(self) -> FileBytes {
+        FileBytes::stored(StoredBytes {
+            size: self.size() as usize,
+            file: SendWrapper::new(self.bytes),
+        })
     }
 
     /// The number of stored bytes.
@@ -124,6 +153,14 @@ impl StoredFile {
     /// When the file is shorter.
     pub(super) fn read(&self, place: &mut [u8]) -> Result<(), JsValue> {
         self.bytes.read(0, place)
+    }
+
+    /// Returns whether the first of these bytes are stored at an offset, as many of them as lie
+    /// before the offset `end`.
+    pub(super) fn holds(&self, at: u64, end: u64, bytes: &Uint8Array) -> bool {
+        let count = u64::from(bytes.length()).min(end.saturating_sub(at));
+        let mut own = vec![0; count as usize];
+        self.bytes.read(at, &mut own).is_ok() && own == bytes.slice(0, count as u32).to_vec()
     }
 
     /// Writes bytes at an offset.

@@ -1,19 +1,19 @@
 //! Files of an address that are stored on the device: stored bytes are not fetched again, and a
 //! download that broke off continues.
 
-use std::sync::Arc;
-
+use engine::format::file_bytes::FileBytes;
 use js_sys::Uint8Array;
 use wasm_bindgen::JsValue;
 use web_sys::{AbortSignal, DedicatedWorkerGlobalScope};
 use worker::model::protocol::Storage;
 
-use super::fetch::{Download, beside, body, message_of, request};
+use super::fetch::{Download, beside, body, request, storage_message_of};
+use super::memory::InMemory;
 use super::models::LoadError;
 
-/// The bytes of a file, and their place on the device.
+/// The bytes of a file, in memory or where they are stored, and their place on the device.
 pub(super) struct Fetched {
-    pub(super) bytes: Arc<[u8]>,
+    pub(super) bytes: FileBytes,
     pub(super) storage: Storage,
 }
 
@@ -26,8 +26,8 @@ pub(super) struct Transfer<'a> {
 }
 
 /// The bytes of an address: those that are stored on the device, and the missing ones from the
-/// host, which are stored as they come. Where the browser refuses to store them, they are in memory
-/// only. `progress` is called with the number of bytes that are here, and their total where the
+/// host, which are stored as they come, and are read from there while a model is built. Where the
+/// browser refuses to store them, they are in memory only. `progress` is called with the number of bytes that are here, and their total where the
 /// host states it.
 ///
 /// # Errors
@@ -59,15 +59,19 @@ impl Transfer<'_> {
     async fn fetch_to_memory(&mut self, refused: &JsValue) -> Result<Fetched, LoadError> {
         let (response, answer) = request(self.scope, self.url, 0, self.signal).await?;
         let stream = body(self.url, &response)?;
-        let mut download = Download::new(self.url, answer.length)?;
+        let mut download = Download::new(self.url, answer.length, 0)?;
+        let mut memory = InMemory::new(answer.length)?;
         let progress = &mut *self.progress;
-        let mut each = |chunk: &Uint8Array, at: u64, total: Option<u64>| {
-            progress(at + u64::from(chunk.length()), total);
+        let mut each = |chunk: &Uint8Array, at: u64| -> Result<bool, LoadError> {
+            memory.add(at, chunk)?;
+            progress(at + u64::from(chunk.length()), answer.length);
+            Ok(true)
         };
-        download.read(&stream, self.signal, &mut each).await?;
+        let host = Some(self.scope);
+        download.read(&stream, host, self.signal, &mut each).await?;
         Ok(Fetched {
-            bytes: download.whole(),
-            storage: Storage::Refused(message_of(refused)),
+            bytes: memory.bytes(),
+            storage: Storage::Refused(storage_message_of(refused)),
         })
     }
 }
@@ -90,10 +94,11 @@ pub(super) async fn all_beside(
             };
             match bytes(scope, &address, signal, &mut |_, _| {}).await {
                 Ok(found) => {
-                    all.push(((*name).to_owned(), found.bytes.to_vec()));
+                    let bytes = found.bytes.start(usize::MAX).map_err(LoadError::Failed)?;
+                    all.push(((*name).to_owned(), bytes.into_owned()));
                     break;
                 }
-                Err(LoadError::Stopped) => return Err(LoadError::Stopped),
+                Err(error @ (LoadError::Stopped | LoadError::Broken(_))) => return Err(error),
                 // Many models have no such file.
                 Err(LoadError::Failed(_)) => {}
             }

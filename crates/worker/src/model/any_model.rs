@@ -1,6 +1,5 @@
 //! The models that a worker runs, and their configurations.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use engine::EngineError;
@@ -37,11 +36,11 @@ pub enum AnyModel {
     /// Gives a vector for a sentence.
     Sentence(Arc<Bert>),
     /// Classifies a picture.
-    Picture(Rc<Vit>),
+    Picture(Arc<Vit>),
     /// Classifies a picture through windows.
-    Windows(Rc<Swin>),
+    Windows(Arc<Swin>),
     /// Reads a picture and has no classes.
-    Features(Rc<Dinov2>),
+    Features(Arc<Dinov2>),
 }
 
 impl ModelConfig {
@@ -78,14 +77,23 @@ impl From<open::OpenedModel> for AnyModel {
             open::OpenedModel::Gpt2(model) => Self::Text(Arc::new(model)),
             open::OpenedModel::Llama(model) => Self::Text(Arc::new(model)),
             open::OpenedModel::Bert(model) => Self::Sentence(Arc::new(model)),
-            open::OpenedModel::Vit(model) => Self::Picture(Rc::new(model)),
-            open::OpenedModel::Swin(model) => Self::Windows(Rc::new(model)),
-            open::OpenedModel::Dinov2(model) => Self::Features(Rc::new(model)),
+            open::OpenedModel::Vit(model) => Self::Picture(Arc::new(model)),
+            open::OpenedModel::Swin(model) => Self::Windows(Arc::new(model)),
+            open::OpenedModel::Dinov2(model) => Self::Features(Arc::new(model)),
         }
     }
 }
 
 impl AnyModel {
+    /// Number of its classes of pictures; 0 where it has none.
+    pub fn classes(&self) -> usize {
+        match self {
+            Self::Picture(model) => model.config().classes,
+            Self::Windows(model) => model.config().classes,
+            Self::Text(_) | Self::Sentence(_) | Self::Features(_) => 0,
+        }
+    }
+
     /// Side of the pictures that it reads, in pixels; `None` where it reads text.
     pub fn side(&self) -> Option<usize> {
         match self {

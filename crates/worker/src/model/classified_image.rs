@@ -1,9 +1,12 @@
 //! A picture as a model reads it: its classes, and the attention weights of its patches.
 
-use engine::ndarray::{Array3, ArrayViewD, Ix3};
+use std::sync::Arc;
+
+use cells::opened::Model;
+use cells::opened::window_reach::OpenedWindows;
+use cells::picture_model::OpenedPicture;
 use engine::open::{Labels, Preparation, top};
 use engine::picture::from_rgb8;
-use engine::trace::Observer;
 
 use super::any_model::AnyModel;
 use super::error::ModelError;
@@ -14,10 +17,8 @@ const CLASSES: usize = 10;
 
 /// A prepared picture, with its attention weights once they were asked for.
 pub(super) struct ClassifiedImage {
-    /// `[3, S, S]`, prepared for the model.
-    image: Array3<f32>,
-    /// The weights of each layer, `[H × T × T]`; none before they are asked for.
-    layers: Vec<Array3<f32>>,
+    /// The model and the picture as cells take them.
+    opened: Model,
 }
 
 impl ClassifiedImage {
@@ -27,12 +28,13 @@ impl ClassifiedImage {
     /// When the picture has no pixel, or the model reads text.
     pub(super) fn of(
         model: &AnyModel,
-        (preparation, labels): (&Preparation, Option<&Labels>),
+        (preparation, labels): (&Preparation, Option<&Arc<Labels>>),
         picture: &Picture,
     ) -> Result<(Self, Seen), ModelError> {
-        let (patch, before) = model.patches().ok_or_else(|| ModelError::OtherKind {
+        let not_text = || ModelError::OtherKind {
             kind: "text".to_owned(),
-        })?;
+        };
+        let (patch, before) = model.patches().ok_or_else(not_text)?;
         let image = from_rgb8(&picture.rgb, picture.width, picture.height)?;
         let image = preparation.apply(image.view())?;
         let logits = model.see(image.view(), None)?;
@@ -61,8 +63,25 @@ impl ClassifiedImage {
             classes: named.collect(),
             elapsed_ms: 0.0,
         };
-        let layers = Vec::new();
-        Ok((Self { image, layers }, seen))
+        let labels = labels.map(Arc::clone);
+        let opened = match model {
+            AnyModel::Picture(model) => {
+                Arc::new(OpenedPicture::new(Arc::clone(model) as _, image, labels)).into()
+            }
+            AnyModel::Features(model) => {
+                Arc::new(OpenedPicture::new(Arc::clone(model) as _, image, labels)).into()
+            }
+            AnyModel::Windows(model) => {
+                Arc::new(OpenedWindows::new(Arc::clone(model), image)).into()
+            }
+            AnyModel::Text(_) | AnyModel::Sentence(_) => return Err(not_text()),
+        };
+        Ok((Self { opened }, seen))
+    }
+
+    /// The model and the picture as cells take them.
+    pub(super) fn opened(&self) -> Model {
+        self.opened.clone()
     }
 
     /// The attention weights of a token over all tokens. The first call runs the picture through
@@ -70,38 +89,20 @@ impl ClassifiedImage {
     /// heads.
     ///
     /// # Errors
-    /// When there is no such token, layer or head.
-    pub(super) fn attend(
-        &mut self,
-        model: &AnyModel,
-        place: AttentionPosition,
-    ) -> Result<Vec<f32>, ModelError> {
-        if self.layers.is_empty() {
-            let mut all = Layers::default();
-            model.see(self.image.view(), Some(&mut all))?;
-            self.layers = all.0;
-        }
-        let row = self.layers.get(place.layer).and_then(|layer| {
-            let head = layer.outer_iter().nth(place.head)?;
-            let row = head.outer_iter().nth(place.token)?;
-            Some(row.to_vec())
-        });
-        row.ok_or(ModelError::UnknownPosition { place })
-    }
-}
-
-/// An observer that keeps the attention weights of all layers.
-#[derive(Default)]
-struct Layers(Vec<Array3<f32>>);
-
-impl Observer for Layers {
-    fn observe(&mut self, name: &str, tensor: ArrayViewD<'_, f32>) {
-        // tensor [H, T, T]
-        if name.starts_with("blocks.")
-            && name.ends_with(".attention.weights")
-            && let Ok(weights) = tensor.into_dimensionality::<Ix3>()
-        {
-            self.0.push(weights.to_owned());
-        }
+    /// When there is no such token, layer or head, or the weights are too many to be kept.
+    pub(super) fn attend(&self, place: AttentionPosition) -> Result<Vec<f32>, ModelError> {
+        let unknown = || ModelError::UnknownPosition { place };
+        let Model::Picture(opened) = &self.opened else {
+            return Err(unknown());
+        };
+        let found = opened.attention().map_err(ModelError::Cell)?;
+        let layer = found.weights.outer_iter().nth(place.layer);
+        let head = layer
+            .as_ref()
+            .and_then(|layer| layer.outer_iter().nth(place.head));
+        let row = head
+            .as_ref()
+            .and_then(|head| head.outer_iter().nth(place.token));
+        row.map(|row| row.to_vec()).ok_or_else(unknown)
     }
 }

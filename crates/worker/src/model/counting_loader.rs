@@ -15,8 +15,8 @@ pub(super) struct LoadCounts<'a> {
     bytes: RefCell<BTreeMap<String, usize>>,
     /// The fewest bits that activations have where they meet a matrix.
     activation_bits: Cell<u32>,
-    /// Names of the types in the file that were converted for speed.
-    repacked: RefCell<BTreeSet<&'static str>>,
+    /// The types in the file that were converted for speed, such as `Q6_K as Q8_0`.
+    repacked: RefCell<BTreeSet<String>>,
     /// Numbers in all parameters, and in those that were given.
     all: Cell<usize>,
     given: Cell<usize>,
@@ -46,13 +46,9 @@ impl<'a> LoadCounts<'a> {
         self.activation_bits.get()
     }
 
-    /// Names of the types in the file that were converted for speed.
+    /// The types in the file that were converted for speed, such as `Q6_K as Q8_0`.
     pub(super) fn repacked(&self) -> Vec<String> {
-        self.repacked
-            .borrow()
-            .iter()
-            .map(|&name| name.to_owned())
-            .collect()
+        self.repacked.borrow().iter().cloned().collect()
     }
 
     fn count(&self, name: &str, bytes: usize) {
@@ -120,7 +116,8 @@ impl Parameters for CountingLoader<'_> {
             && matrix.kind() != stored
             && !stored.has_fast_product()
         {
-            self.counts.repacked.borrow_mut().insert(stored.name());
+            let kept = format!("{} as {}", stored.name(), matrix.kind().name());
+            self.counts.repacked.borrow_mut().insert(kept);
         }
         self.counts.keep(name, &weight);
         self.counts.report(rows * cols);

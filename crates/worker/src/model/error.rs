@@ -1,5 +1,6 @@
 //! Reasons why a model cannot be loaded or run, in words for the reader.
 
+use cells::CellError;
 use engine::EngineError;
 use engine::open::OpenError;
 
@@ -28,6 +29,14 @@ pub enum ModelError {
         /// Its beginning, as text.
         found: String,
     },
+    /// A page where a file was expected.
+    #[error(
+        "{name} is a web page, and not the file that it may describe. On Hugging Face the address of a file has /resolve/ where its page has /blob/."
+    )]
+    WebPage {
+        /// Its address, or the file's name.
+        name: String,
+    },
     /// A file that is needed beside the weights is not there.
     #[error(
         "{file} needs {needed} beside it: give both files at once, or put them in one folder of the host."
@@ -41,14 +50,18 @@ pub enum ModelError {
     /// Nothing to open.
     #[error("There is no file of weights among them. Weights end in .gguf, .safetensors or .bin.")]
     NoWeights,
-    /// A model in parts.
-    #[error("The weights are in {count} files. A model is read from one file: join them first.")]
-    Parts {
+    /// Weights of several models.
+    #[error(
+        "There are {count} files of weights, which are not the parts of one model. Open one model at a time."
+    )]
+    SeveralModels {
         /// Number of the files.
         count: usize,
     },
     /// Memory does not hold it.
-    #[error("A file of {bytes} bytes is too large: WebAssembly has 4 GB of memory for everything.")]
+    #[error(
+        "A model of {bytes} bytes is too large: WebAssembly has 4 GB of memory for everything."
+    )]
     TooLarge {
         /// Its size.
         bytes: u64,
@@ -84,6 +97,17 @@ pub enum ModelError {
     UnknownPosition {
         /// Token, layer and head.
         place: AttentionPosition,
+    },
+    /// The attention weights of a picture that could not be had.
+    #[error("{0}")]
+    Cell(CellError),
+    /// A list of names for another number of classes.
+    #[error("The list has {found} names, and the model {classes} classes.")]
+    Names {
+        /// Names that came.
+        found: usize,
+        /// Classes of the model.
+        classes: usize,
     },
     /// Nothing has been loaded.
     #[error("No model is loaded.")]

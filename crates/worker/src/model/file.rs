@@ -1,32 +1,36 @@
 //! Names of the files of a model: the weights, and the files that a host may have beside them.
 
+use engine::open::PartName;
+
 use super::error::ModelError;
 
-/// Bytes of the largest file that is read: no piece of memory is larger than 2 GiB, and the model
-/// needs memory beside it.
-pub const LARGEST: u64 = 0x7f00_0000;
+/// Bytes of the largest weights that are read: the model that is built from them needs about as many
+/// of the 4 GiB that WebAssembly has.
+pub const LARGEST: u64 = 0xe000_0000;
 
-/// The most bytes that the matrices in a file take while the model runs, by the file's name and
-/// size: where the name does not say that they are kept as they are, numbers of two bytes become
-/// four, and types without a fast product (Q4_K, Q6_K and their like) become Q8_0, 34 bytes for 18
-/// at the most.
-pub fn kept_bytes(name: &str, file_bytes: u64) -> u64 {
-    let name = name.to_lowercase();
-    let kept = ["q8_0", "q4_0", "f32", ".bin"];
-    if kept.iter().any(|kind| name.contains(kind)) {
-        file_bytes
-    } else {
-        2 * file_bytes
-    }
+/// Bytes of the largest file that is read into memory, where the browser does not store it: no piece
+/// of memory is larger than 2 GiB.
+pub const LARGEST_IN_MEMORY: u64 = 0x7f00_0000;
+
+/// Returns whether a file that starts with these bytes is a web page, which a host sends in place of
+/// a file that it describes or does not have.
+pub fn is_web_page(start: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(start);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    ["<!doctype html", "<html"].iter().any(|begin| {
+        text.get(..begin.len())
+            .is_some_and(|found| found.eq_ignore_ascii_case(begin))
+    })
 }
 
-/// The index of the weights among files of these names; all others lie beside them.
+/// The indices of the weights among files of these names, the first part first where they are in
+/// several files; all others lie beside them.
 ///
 /// # Errors
-/// When there are no weights, or a model in several parts.
-pub fn weights_among(names: &[&str]) -> Result<usize, ModelError> {
+/// When there are no weights, or files of several models.
+pub fn weights_among(names: &[&str]) -> Result<Vec<usize>, ModelError> {
     if let [_] = names {
-        return Ok(0);
+        return Ok(vec![0]);
     }
     // llama2.c's vocabulary ends as its weights do.
     let is_weights = |name: &str| {
@@ -36,16 +40,45 @@ pub fn weights_among(names: &[&str]) -> Result<usize, ModelError> {
             .any(|end| name.ends_with(end))
             && !vocabulary
     };
-    let mut found = names
+    let found = names
         .iter()
         .enumerate()
         .filter(|(_, name)| is_weights(name));
-    match (found.next(), found.count()) {
-        (None, _) => Err(ModelError::NoWeights),
-        (Some((place, _)), 0) => Ok(place),
-        (Some(_), others) => Err(ModelError::Parts { count: others + 1 }),
+    let mut found: Vec<_> = found
+        .map(|(place, name)| (PartName::parse(name), place))
+        .collect();
+    found.sort_by_key(|(part, _)| part.map(|part| part.number()));
+    let is_one = match found.as_slice() {
+        [] => return Err(ModelError::NoWeights),
+        [_] => true,
+        [(Some(first), _), others @ ..] => others
+            .iter()
+            .all(|(part, _)| part.is_some_and(|part| part.is_with(first))),
+        _ => false,
+    };
+    if is_one {
+        return Ok(found.into_iter().map(|(_, place)| place).collect());
+    }
+    Err(ModelError::SeveralModels { count: found.len() })
+}
+
+/// The addresses of all files of the weights at an address: of all parts, if it is that of one of
+/// them.
+pub fn addresses(url: &str) -> Vec<String> {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    let Some((folder, name)) = path.rsplit_once('/') else {
+        return vec![url.to_owned()];
+    };
+    match PartName::parse(name) {
+        Some(part) => (1..=part.count())
+            .map(|number| format!("{folder}/{}", part.name_of(number)))
+            .collect(),
+        None => vec![url.to_owned()],
     }
 }
+
+/// Bytes at the start of weights that show their format.
+pub const KIND_BYTES: usize = 9;
 
 /// The files to ask a host for beside weights that start with these bytes, in groups: of a group
 /// the first that is there is enough.
@@ -68,32 +101,58 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_that_are_brought_into_another_take_more_memory() {
-        for (name, bytes) in [
-            ("model-q8_0.gguf", 100),
-            ("model.Q4_0.gguf", 100),
-            ("stories.bin", 100),
-            ("model-Q4_K_M.gguf", 200),
-            ("model.safetensors", 200),
+    fn web_pages_are_known_by_their_beginning() {
+        for page in [
+            "<!DOCTYPE html>",
+            "\n  <!doctype HTML lang=en>",
+            "\u{feff}<html><head>",
         ] {
-            assert_eq!(kept_bytes(name, 100), bytes, "{name}");
+            assert!(is_web_page(page.as_bytes()), "{page}");
+        }
+        for file in [
+            &b"GGUF"[..],
+            b"{\"a\":1}",
+            b"<unk>",
+            b"",
+            b"\xff\xfe<",
+            b"<!doc",
+        ] {
+            assert!(!is_web_page(file), "{file:?}");
         }
     }
 
     #[test]
     fn weights_are_told_from_what_lies_beside_them() {
         let at = |names: &[&str]| weights_among(names).map_err(|error| error.to_string());
-        assert_eq!(at(&["notes.txt"]), Ok(0));
+        assert_eq!(at(&["notes.txt"]), Ok(vec![0]));
         assert_eq!(
             at(&["config.json", "model.safetensors", "vocab.txt"]),
-            Ok(1)
+            Ok(vec![1])
         );
-        assert_eq!(at(&["tok512.bin", "stories260K.bin"]), Ok(1));
+        assert_eq!(at(&["tok512.bin", "stories260K.bin"]), Ok(vec![1]));
         assert!(at(&["config.json", "vocab.txt"]).is_err());
-        assert!(
-            at(&["model-1.safetensors", "model-2.safetensors"])
-                .unwrap_err()
-                .contains("2 files")
+        let parts = [
+            "a-00002-of-00002.safetensors",
+            "config.json",
+            "a-00001-of-00002.safetensors",
+        ];
+        assert_eq!(at(&parts), Ok(vec![2, 0]));
+        for others in [
+            &["model-1.safetensors", "model-2.safetensors"],
+            &["a-1-of-2.gguf", "b-2-of-2.gguf"],
+            &["a-1-of-2.gguf", "a.gguf"],
+        ] {
+            let why = at(others).unwrap_err();
+            assert!(why.contains("2 files of weights"), "{why}");
+        }
+    }
+
+    #[test]
+    fn the_addresses_of_parts_are_known_from_one_of_them() {
+        assert_eq!(addresses("https://h/a.gguf?x=1"), ["https://h/a.gguf?x=1"]);
+        assert_eq!(
+            addresses("https://h/f/a-2-of-2.gguf?download=true"),
+            ["https://h/f/a-1-of-2.gguf", "https://h/f/a-2-of-2.gguf"]
         );
     }
 }

@@ -15,6 +15,7 @@ use engine::parameters::{MatrixForm, Parameters};
 use engine::token::tokenizer::Tokenizer;
 
 use cells::jobs::JobCache;
+use cells::opened::Model;
 use cells::text_model::{OpenedSentence, OpenedText, Reader};
 use cells::{CellError, Inputs};
 
@@ -80,7 +81,7 @@ impl Source {
             }
             Self::Files(files) => {
                 let form = packing.map_or(MatrixForm::Fast, Packing::form);
-                let format = Weights::parse(&files.name, Arc::clone(&files.weights))?.format();
+                let format = Weights::of(&files)?.format();
                 let through = |source| {
                     Box::new(CountingLoader::new(source, form, counts)) as Box<dyn Parameters>
                 };
@@ -101,9 +102,8 @@ impl Source {
     }
 }
 
-/// The answer to a cell about text, where the model reads pictures.
-const NO_READER: &str =
-    "This cell computes with a model that reads text. The open model reads pictures.";
+/// The answer to a cell before a picture was chosen.
+const NO_PICTURE: &str = "The open model reads pictures: choose one first.";
 
 /// A request of several steps.
 enum Work {
@@ -116,7 +116,7 @@ struct LoadedModel {
     model: AnyModel,
     tokenizer: Option<Arc<dyn Tokenizer>>,
     preparation: Option<Preparation>,
-    labels: Option<Labels>,
+    labels: Option<Arc<Labels>>,
 }
 
 impl LoadedModel {
@@ -179,7 +179,7 @@ impl ModelHost {
         let counts = LoadCounts::new(progress);
         let file_bytes = match &source {
             Source::Shape { .. } => 0,
-            Source::Files(files) => files.weights.len() as u64,
+            Source::Files(files) => files.weight_bytes() as u64,
         };
         let (opened, format) = source.open(packing, &counts)?;
         let (layers, heads) = layers_and_heads(&opened.model);
@@ -201,6 +201,8 @@ impl ModelHost {
             reads: model.side().is_none(),
             fills: matches!(&model, AnyModel::Sentence(model) if model.fills_masks()),
             is_gpt2,
+            classes: model.classes(),
+            has_labels: opened.labels.is_some(),
             weight_bytes: counts.bytes() as u64,
             memory_bytes: memory_bytes(),
             activation_bits: counts.activation_bits(),
@@ -213,7 +215,7 @@ impl ModelHost {
             model,
             tokenizer: opened.tokenizer.map(Arc::from),
             preparation: opened.preparation,
-            labels: opened.labels,
+            labels: opened.labels.map(Arc::new),
         });
         Ok(loaded)
     }
@@ -286,6 +288,20 @@ impl ModelHost {
         Ok(ModelEvent::Filled(filled))
     }
 
+    /// Names the classes of the model, which came without names; for pictures from now on.
+    ///
+    /// # Errors
+    /// When there is no model, or not one name for each of its classes.
+    pub fn name_classes(&mut self, names: &str) -> Result<ModelEvent, ModelError> {
+        let loaded = self.loaded.as_mut().ok_or(ModelError::None)?;
+        let (found, classes) = (names.lines().count(), loaded.model.classes());
+        if found != classes {
+            return Err(ModelError::Names { found, classes });
+        }
+        loaded.labels = Some(Arc::new(Labels::parse(names)?));
+        Ok(ModelEvent::Named)
+    }
+
     /// Classifies a picture, by the clock `now_ms`.
     ///
     /// # Errors
@@ -334,8 +350,8 @@ impl ModelHost {
     pub fn attend(&mut self, place: AttentionPosition) -> Result<ModelEvent, ModelError> {
         let loaded = self.loaded.as_ref().ok_or(ModelError::None)?;
         if loaded.model.side().is_some() {
-            let picture = self.picture.as_mut().ok_or(ModelError::NoPicture)?;
-            let weights = picture.attend(&loaded.model, place)?;
+            let picture = self.picture.as_ref().ok_or(ModelError::NoPicture)?;
+            let weights = picture.attend(place)?;
             return Ok(ModelEvent::Attended { place, weights });
         }
         let model = self.writer()?.model;
@@ -357,27 +373,32 @@ impl ModelHost {
     /// answer.
     pub fn compute(&mut self, id: u64, cell: &str, inputs: &Inputs, now_ms: impl Fn() -> f64) {
         let begun = now_ms();
-        let model = self.reader();
+        let model = self.opened();
         let jobs = &mut self.jobs;
         let job = model.and_then(|model| cells::opened::begin(jobs, cell, inputs, model));
         let work = CellWork::new(cell, job, now_ms() - begun);
         self.cells.push_back((id, work));
     }
 
-    /// The model with its vocabulary, as cells take it.
-    fn reader(&self) -> Result<Reader, CellError> {
+    /// The model as cells take it: with its vocabulary, or with the picture that it read last.
+    fn opened(&self) -> Result<Model, CellError> {
         let why = |error: ModelError| CellError::Mismatch(error.to_string());
         match &self.loaded().map_err(why)?.model {
             AnyModel::Text(_) => {
                 let CausalLm { model, tokenizer } = self.writer().map_err(why)?;
-                Ok(Reader::Decoder(Arc::new(OpenedText { model, tokenizer })))
+                let model = Arc::new(OpenedText { model, tokenizer });
+                Ok(Reader::Decoder(model).into())
             }
             AnyModel::Sentence(_) => {
                 let (model, tokenizer) = self.encoder().map_err(why)?;
-                let model = OpenedSentence { model, tokenizer };
-                Ok(Reader::Encoder(Arc::new(model)))
+                let model = Arc::new(OpenedSentence { model, tokenizer });
+                Ok(Reader::Encoder(model).into())
             }
-            _ => Err(CellError::Mismatch(NO_READER.to_owned())),
+            AnyModel::Picture(_) | AnyModel::Windows(_) | AnyModel::Features(_) => {
+                let refused = |why: &str| CellError::Mismatch(why.to_owned());
+                let picture = self.picture.as_ref().ok_or_else(|| refused(NO_PICTURE))?;
+                Ok(picture.opened())
+            }
         }
     }
 

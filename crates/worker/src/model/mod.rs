@@ -8,6 +8,7 @@ mod counting_loader;
 pub mod error;
 pub mod file;
 pub mod host;
+pub mod kept;
 pub mod number_tokenizer;
 pub mod packing;
 pub mod protocol;

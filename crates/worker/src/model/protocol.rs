@@ -47,8 +47,9 @@ pub enum ModelRequest {
         /// Tokens written one by one.
         new: usize,
     },
-    /// Measures how fast this device reads weights: [`ModelEvent::Bandwidth`].
-    MeasureBandwidth,
+    /// Measures how fast this device reads weights of a type, by the type's name:
+    /// [`ModelEvent::Bandwidth`].
+    MeasureBandwidth(String),
     /// Continues a text: [`ModelEvent::Reading`], [`ModelEvent::Wrote`], [`ModelEvent::Written`].
     Write(WritingRequest),
     /// Compares the vectors of two sentences: [`ModelEvent::Compared`].
@@ -60,6 +61,8 @@ pub enum ModelRequest {
     },
     /// Predicts the tokens of the gaps in a text, each written `[MASK]`: [`ModelEvent::Filled`].
     Fill(String),
+    /// Gives the classes of the model names, one a line: [`ModelEvent::Named`].
+    NameClasses(String),
     /// Classifies a picture: [`ModelEvent::Seen`].
     See(Picture),
     /// Gives a row of attention weights, of the text or of the picture; while a text is written,
@@ -90,6 +93,8 @@ pub struct WritingRequest {
     pub seed: u64,
     /// The most new tokens.
     pub new: usize,
+    /// Keys and values are kept with 16 bits a number, in half the memory, and not with 32.
+    pub half_cache: bool,
 }
 
 /// A picture, as it was decoded.
@@ -176,6 +181,19 @@ pub enum Storage {
     Refused(String),
 }
 
+impl Storage {
+    /// The place of this file and another one together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Stored { before: a }, Self::Stored { before: b }) => {
+                Self::Stored { before: a + b }
+            }
+            (refused @ Self::Refused(_), _) | (_, refused) => refused,
+        }
+    }
+}
+
 /// Properties of a loaded model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ModelInfo {
@@ -199,14 +217,18 @@ pub struct ModelInfo {
     pub fills: bool,
     /// It is a GPT-2, each of whose numbers can be written out.
     pub is_gpt2: bool,
+    /// Classes of pictures; 0 where it has none.
+    pub classes: usize,
+    /// Names of the classes came with it.
+    pub has_labels: bool,
     /// Bytes of its parameters in memory.
     pub weight_bytes: u64,
     /// Bytes of the memory of all threads.
     pub memory_bytes: u64,
     /// Bits of the activations where they meet the matrices.
     pub activation_bits: u32,
-    /// Types in the file, by name, that are kept as Q8_0 because products with them are slow; empty
-    /// where none is.
+    /// Types in the file that are kept in another one because products with them are slow, such as
+    /// `Q6_K as Q8_0`; empty where none is.
     pub repacked: Vec<String>,
     /// Milliseconds from the request on.
     pub load_ms: f64,
@@ -226,6 +248,9 @@ pub enum ModelEvent {
         build: Build,
         /// Number of threads that share the work.
         threads: usize,
+        /// The inner steps of its products with quantized weights
+        /// ([`engine::kernel::inner_steps`]), by their numbers.
+        inner_steps: [[u8; 2]; 3],
     },
     /// A file is on its way.
     Fetching {
@@ -233,6 +258,8 @@ pub enum ModelEvent {
         done: u64,
         /// Bytes of the file, where the host says so.
         total: Option<u64>,
+        /// Which of the files of the weights it is, from 1 on, and how many there are.
+        part: (usize, usize),
     },
     /// The model is being built: share that is done, 0 to 1.
     Loading(f32),
@@ -255,6 +282,8 @@ pub enum ModelEvent {
         text: String,
         /// The most likely tokens that it was chosen from, largest first.
         candidates: Vec<Candidate>,
+        /// Bytes of the keys and values of the tokens that were read for it.
+        cache_bytes: usize,
         /// Milliseconds that it took.
         elapsed_ms: f64,
     },
@@ -264,6 +293,8 @@ pub enum ModelEvent {
     Compared(Compared),
     /// Gaps are filled.
     Filled(Filled),
+    /// The classes have their names.
+    Named,
     /// A picture is classified.
     Seen(Seen),
     /// A row of attention weights.

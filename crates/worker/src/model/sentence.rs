@@ -2,6 +2,7 @@
 
 use engine::EngineError;
 use engine::model::bert::Bert;
+use engine::ndarray::Array1;
 use engine::open::top;
 use engine::token::tokenizer::Tokenizer;
 
@@ -35,8 +36,8 @@ pub(super) fn compare(
     })
 }
 
-/// The most likely tokens for each `[MASK]` of a text (Devlin et al. 2019, "BERT", section 3.1,
-/// task 1).
+/// The most likely tokens of the vocabulary for each `[MASK]` of a text (Devlin et al. 2019,
+/// "BERT", section 3.1, task 1).
 ///
 /// # Errors
 /// When the text has no gap, is longer than the context, or the vocabulary cannot write it.
@@ -53,7 +54,10 @@ pub(super) fn fill(
     }
     let logits = model.forward(&ids, None)?;
     let candidates = |gap: usize| {
-        let best = top(&logits.row(gap).to_owned(), CANDIDATES).into_iter();
+        // Rows that only fill the model's matrices up have no token.
+        let known = logits.row(gap).into_iter().take(tokenizer.size());
+        let known: Array1<f32> = known.copied().collect();
+        let best = top(&known, CANDIDATES).into_iter();
         let best = best.map(|(id, probability)| {
             Ok(Candidate {
                 text: token_text(tokenizer, id, true)?,

@@ -3,13 +3,15 @@
 //! | name | sizes of | names of parameters as in |
 //! |---|---|---|
 //! | `gpt2` | GPT-2 124M | Hugging Face's file |
-//! | `smollm2-135m` | SmolLM2 135M, with rotary positions up to 8,192 | Hugging Face's file |
+//! | `smollm2-135m`, `smollm2-360m` | SmolLM2 135M and 360M, with rotary positions up to 8,192 | Hugging Face's file |
+//! | `qwen2-500m` | Qwen2.5 0.5B, with biases of queries, keys and values | Hugging Face's file |
+//! | `llama3-1b` | Llama 3.2 1B | Hugging Face's file |
 //! | `vit-b16` | ViT-B/16 for 224 pixels and 1,000 classes | `transformers` 5 |
 //! | `minilm` | all-MiniLM-L6-v2: BERT without the head that fills masks | Hugging Face's file |
 //!
 //! The formula makes a number from its parameter's name and index ([`engine::formula`]), so any
-//! other program can fill the same model; with seed 0 these are the models that the engine is
-//! compared with PyTorch on.
+//! other program can fill the same model; with seed 0 the first four are the models that the engine
+//! is compared with PyTorch on.
 
 use engine::model::{bert, gpt2, llama, vit};
 use engine::nn::position::rope::Pairing;
@@ -28,8 +30,14 @@ pub struct Shape {
     sizes: fn() -> ModelConfig,
 }
 
-/// All shapes.
-pub const SHAPES: [Shape; 4] = [
+/// Numbers of a head of the Llamas here.
+const HEAD_WIDTH: usize = 64;
+
+/// The name of the Llama whose queries, keys and values have biases.
+const QWEN: &str = "qwen2-500m";
+
+/// All shapes; those of `cargo xtask bench` without an option first.
+pub const SHAPES: [Shape; 7] = [
     Shape {
         name: "gpt2",
         title: "GPT-2, 124 million parameters",
@@ -38,7 +46,7 @@ pub const SHAPES: [Shape; 4] = [
     Shape {
         name: "smollm2-135m",
         title: "SmolLM2, 135 million",
-        sizes: smollm2,
+        sizes: smollm2_135m,
     },
     Shape {
         name: "vit-b16",
@@ -49,6 +57,21 @@ pub const SHAPES: [Shape; 4] = [
         name: "minilm",
         title: "MiniLM, 23 million",
         sizes: minilm,
+    },
+    Shape {
+        name: "smollm2-360m",
+        title: "SmolLM2, 362 million",
+        sizes: smollm2_360m,
+    },
+    Shape {
+        name: QWEN,
+        title: "Qwen2.5, 494 million",
+        sizes: qwen2,
+    },
+    Shape {
+        name: "llama3-1b",
+        title: "Llama 3.2, 1.2 billion",
+        sizes: llama3,
     },
 ];
 
@@ -82,7 +105,13 @@ impl Shape {
     pub fn parameters(&self) -> Vec<(String, Vec<usize>)> {
         match self.sizes() {
             ModelConfig::Gpt2(config) => config.shapes(),
-            ModelConfig::Llama(config) => config.shapes(),
+            ModelConfig::Llama(config) => {
+                let mut all = config.shapes();
+                if self.name == QWEN {
+                    all.extend(qkv_biases(&config));
+                }
+                all
+            }
             ModelConfig::Bert(config) => {
                 let all = config.shapes().into_iter();
                 all.filter(|(name, _)| !name.starts_with("cls.")).collect()
@@ -96,24 +125,73 @@ fn gpt2() -> ModelConfig {
     ModelConfig::Gpt2(gpt2::Config::gpt2_124m())
 }
 
-fn smollm2() -> ModelConfig {
+/// A Llama whose heads have 64 numbers, as Hugging Face's files have it: V, C, H, G, layers, F and
+/// the longest text.
+fn llama(
+    [vocabulary, width, heads, kv_heads, layers, inner, context]: [usize; 7],
+    norm_eps: f32,
+    base: f32,
+    scaling: Scaling,
+) -> ModelConfig {
     ModelConfig::Llama(llama::Config {
-        vocabulary: 49_152,
-        width: 576,
-        heads: 9,
-        kv_heads: 3,
-        head_width: 64,
-        layers: 30,
-        inner: 1536,
-        context: 8192,
-        norm_eps: 1e-5,
+        vocabulary,
+        width,
+        heads,
+        kv_heads,
+        head_width: HEAD_WIDTH,
+        layers,
+        inner,
+        context,
+        norm_eps,
         rope: Rope {
-            width: 64,
-            base: 100_000.0,
+            width: HEAD_WIDTH,
+            base,
             pairing: Pairing::Halves,
-            scaling: Scaling::None,
+            scaling,
         },
         experts: None,
+        windows: Vec::new(),
+        mlp_bias: true,
+    })
+}
+
+fn smollm2_135m() -> ModelConfig {
+    let sizes = [49_152, 576, 9, 3, 30, 1536, 8192];
+    llama(sizes, 1e-5, 100_000.0, Scaling::None)
+}
+
+fn smollm2_360m() -> ModelConfig {
+    let sizes = [49_152, 960, 15, 5, 32, 2560, 8192];
+    llama(sizes, 1e-5, 100_000.0, Scaling::None)
+}
+
+fn qwen2() -> ModelConfig {
+    let sizes = [151_936, 896, 14, 2, 24, 4864, 32_768];
+    llama(sizes, 1e-6, 1_000_000.0, Scaling::None)
+}
+
+fn llama3() -> ModelConfig {
+    let sizes = [128_256, 2048, 32, 8, 16, 8192, 131_072];
+    let scaling = Scaling::Llama3 {
+        factor: 32.0,
+        low: 1.0,
+        high: 4.0,
+        original_context: 8192,
+    };
+    llama(sizes, 1e-5, 500_000.0, scaling)
+}
+
+/// The biases of the queries, keys and values of Qwen2.
+fn qkv_biases(config: &llama::Config) -> impl Iterator<Item = (String, Vec<usize>)> {
+    let (wide, narrow) = (
+        config.heads * config.head_width,
+        config.kv_heads * config.head_width,
+    );
+    (0..config.layers).flat_map(move |n| {
+        [("q", wide), ("k", narrow), ("v", narrow)].map(|(part, size)| {
+            let name = format!("model.layers.{n}.self_attn.{part}_proj.bias");
+            (name, vec![size])
+        })
     })
 }
 

@@ -14,6 +14,10 @@ pub const FOLDER: &str = "models";
 /// The end of the name of the file with the properties; the bytes have the same name without it.
 pub const INFO_END: &str = ".json";
 
+/// Stored bytes before the end of a part that are fetched once more and compared with the host's: a
+/// host of another origin may hide the headers that tell its versions apart.
+pub const OVERLAP: u64 = 1 << 16;
+
 /// The name of the bytes of an address: 64 bits of FNV-1a, since an address may be longer than a
 /// file's name. The properties hold the address itself, so two addresses of one name are told
 /// apart.
@@ -37,7 +41,7 @@ pub struct FileInfo {
 pub enum Reuse {
     /// The whole file is stored.
     Whole,
-    /// This number of bytes is stored; the rest has to be fetched.
+    /// This number of bytes is used; the stored bytes after them are compared with those that come.
     Part(u64),
     /// The whole file has to be fetched.
     Nothing,
@@ -48,13 +52,16 @@ impl FileInfo {
     pub fn reuse(&self, url: &str, here: u64) -> Reuse {
         match self.total {
             Some(total) if self.url == url && here == total => Reuse::Whole,
-            Some(total) if self.url == url && (1..total).contains(&here) => Reuse::Part(here),
+            Some(total) if self.url == url && (OVERLAP + 1..total).contains(&here) => {
+                Reuse::Part(here - OVERLAP)
+            }
             _ => Reuse::Nothing,
         }
     }
 
-    /// Returns whether an answer holds the rest of this same file after `here` bytes. A host of
-    /// another origin hides most of its headers; the number of bytes has to fit in any case.
+    /// Returns whether an answer holds the rest of a file of this length and mark after `here`
+    /// bytes. A host of another origin hides most of its headers; the number of bytes has to fit in
+    /// any case.
     pub fn is_continued_by(&self, here: u64, answer: &ResponseInfo) -> bool {
         let fits = |left: u64| self.total == Some(here + left);
         let same_mark = match (&self.mark, &answer.mark) {
@@ -111,17 +118,27 @@ mod tests {
     fn stored_bytes_are_used_continued_or_fetched_again() {
         let reuse = |url, here| info().reuse(url, here);
         assert_eq!(reuse("https://host/a.gguf", 100), Reuse::Whole);
-        assert_eq!(reuse("https://host/a.gguf", 40), Reuse::Part(40));
-        for here in [0, 101] {
+        // A part that is no longer than what would be compared is not worth a question.
+        for here in [0, 40, 101] {
             assert_eq!(reuse("https://host/a.gguf", here), Reuse::Nothing);
         }
+        let long = FileInfo {
+            total: Some(1 << 20),
+            ..info()
+        };
+        assert_eq!(long.reuse(&long.url, OVERLAP), Reuse::Nothing);
+        assert_eq!(long.reuse(&long.url, OVERLAP + 40), Reuse::Part(40));
+        assert_eq!(long.reuse(&long.url, 1 << 20), Reuse::Whole);
         // Another address that happens to have the same name.
         assert_eq!(reuse("https://host/b.gguf", 100), Reuse::Nothing);
         let unknown = FileInfo {
             total: None,
             ..info()
         };
-        assert_eq!(unknown.reuse("https://host/a.gguf", 40), Reuse::Nothing);
+        assert_eq!(
+            unknown.reuse("https://host/a.gguf", 1 << 19),
+            Reuse::Nothing
+        );
     }
 
     #[test]

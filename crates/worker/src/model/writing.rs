@@ -10,6 +10,7 @@ use engine::EngineError;
 use engine::generate::{Generation, Options};
 use engine::model::decoder::{Decoder, Session};
 use engine::ndarray::{Array1, ArrayViewD};
+use engine::nn::kv_cache::Precision;
 use engine::open::top;
 use engine::sample::Sampling;
 use engine::token::tokenizer::Tokenizer;
@@ -68,7 +69,11 @@ pub(super) async fn write(
         });
     }
     text.ids.replace(ids.clone());
-    let mut session = Session::new(model);
+    let precision = match asked.half_cache {
+        true => Precision::Half,
+        false => Precision::Single,
+    };
+    let mut session = Session::in_precision(model, precision);
     let mut scores = Array1::zeros(0);
     let mut tokens = token_texts(&*tokenizer, &ids)?;
     let mut done = 0;
@@ -82,6 +87,7 @@ pub(super) async fn write(
         });
         pause().await;
     }
+    let bytes_per_token = session.size_bytes() / ids.len();
     let options = Options {
         sampling: Sampling {
             temperature: asked.temperature,
@@ -96,6 +102,7 @@ pub(super) async fn write(
     let mut generation = Generation::after(&mut session, &*tokenizer, &ids, scores, options)?;
     while let Some(piece) = generation.next() {
         let piece = piece?;
+        let tokens_read = text.ids.borrow().len();
         text.ids.borrow_mut().push(piece.id);
         let scores = generation.chosen_from();
         let candidates = scores.map_or_else(
@@ -106,6 +113,7 @@ pub(super) async fn write(
             token: token_text(&*tokenizer, piece.id, false)?,
             text: piece.text,
             candidates,
+            cache_bytes: tokens_read * bytes_per_token,
             elapsed_ms: 0.0,
         });
         pause().await;

@@ -9,16 +9,33 @@ use crate::cells::parts::model_note::trained;
 
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
+    view! {
+        {cx.text_box("sentence")}
+        {lens_table(cx, TOP, &DEPTHS, "last")}
+        {trained(&["tiny-gpt"])}
+    }
+    .into_any()
+}
+
+/// The most likely answers read off after each block, the last at the top: the results `words` and
+/// `probabilities`, `top` of them at each depth, and in `last` the probability of the model's answer. The
+/// depths are those of the result, or these before there is one.
+pub(crate) fn lens_table(
+    cx: CellCx,
+    top: usize,
+    usual: &'static [&'static str],
+    last: &'static str,
+) -> AnyView {
     let words = cx.words("words");
     let depths = cx.words("depths");
     let depths = Memo::new(move |_| {
         let found = depths.get();
-        let usual = || DEPTHS.map(str::to_owned).to_vec();
+        let usual = || usual.iter().map(|&depth| depth.to_owned()).collect();
         if found.is_empty() { usual() } else { found }
     });
     let row = move |(depth, name): (usize, String)| {
         let guess = move |n: usize| {
-            let word = move || words.with(|words| words.get(TOP * depth + n).cloned());
+            let word = move || words.with(|words| words.get(top * depth + n).cloned());
             view! {
                 <td>
                     <span data-label="">{word}</span> " "
@@ -29,8 +46,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         view! {
             <tr>
                 <th scope="row" data-label="">{name}</th>
-                {(0..TOP).map(guess).collect_view()}
-                <td>{cx.num("last", &[depth], Format::Percent(1))}</td>
+                {(0..top).map(guess).collect_view()}
+                <td>{cx.num(last, &[depth], Format::Percent(1))}</td>
             </tr>
         }
     };
@@ -41,7 +58,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
     let prediction = cx.words("prediction");
     let predicted = move || prediction.with(|words| words.first().cloned());
     view! {
-        {cx.text_box("sentence")}
         <div class="scroll" tabindex="0" role="region" aria-label="Predictions after each block">
             <table class="values">
                 <thead>
@@ -56,7 +72,6 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 <tbody>{rows}</tbody>
             </table>
         </div>
-        {trained(&["tiny-gpt"])}
     }
     .into_any()
 }

@@ -1,6 +1,8 @@
 //! The view of `patch-cutter`: the picture under its grid, the chosen patch, its values, its place
 //! in the sequence.
 
+mod flight;
+
 use cells::InputValue;
 use cells::format::Format;
 use leptos::prelude::*;
@@ -24,10 +26,12 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <div class="stack">
                 {counts(cx)}
                 {place(cx)}
+                {shuffle(cx)}
             </div>
         </div>
         <More summary="Pixel values by channel">{planes(cx)}</More>
         <More summary="The patch as the model receives it: one row of numbers">
+            {flight::flight(cx)}
             <HeatMap grid=cx.grid("vector") label="The vector of the chosen patch" domain=Domain::Fixed(0.0, 1.0)
                 numbers=false palette=Palette::Brightness format=Format::Fixed(2) />
         </More>
@@ -73,6 +77,21 @@ fn place(cx: CellCx) -> AnyView {
                 " + column " {cx.num("column", &[], Format::Count)} " = position " {cx.num("chosen", &[], Format::Count)}
             </p>
             <p>"Rows, columns and positions are counted from zero, in reading order."</p>
+        </section>
+    }
+    .into_any()
+}
+
+/// The same patches in another order, and where the chosen one was before.
+fn shuffle(cx: CellCx) -> AnyView {
+    let is_shuffled = cx.toggle("shuffle");
+    view! {
+        <section class="panel">
+            {cx.toggle_box("shuffle")}
+            {move || is_shuffled.get().then(|| view! {
+                <p>"The matrix has the same rows as before, in another order: this one was number "
+                    {cx.num("from", &[], Format::Count)} "."</p>
+            })}
         </section>
     }
     .into_any()

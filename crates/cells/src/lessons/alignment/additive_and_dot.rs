@@ -23,7 +23,6 @@ const KINDS: [&str; 3] = ["additive", "dot", "scaled dot"];
 /// The cell `additive-and-dot`.
 pub const SPEC: CellSpec = CellSpec {
     name: "additive-and-dot",
-    summary: "Additive, dot and scaled dot scores of one decoder state for four annotations, their weights, and what a longer state does to them.",
     inputs,
     run: Run::Now(compute),
 };

@@ -20,7 +20,6 @@ const MOST: usize = 60;
 /// The cell `alignment-gradient`.
 pub const SPEC: CellSpec = CellSpec {
     name: "alignment-gradient",
-    summary: "The gradient of one word's loss with respect to each alignment score, by automatic differentiation and by formula, and the weights as the scores follow it.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

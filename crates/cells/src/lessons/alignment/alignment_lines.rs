@@ -30,7 +30,6 @@ const MOST_PIECES: usize = 48;
 /// The cell `alignment-lines`.
 pub const SPEC: CellSpec = CellSpec {
     name: "alignment-lines",
-    summary: "A sentence translated into Italian by the trained GRU with additive attention, and the weights from each word of the translation to the source.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -14,7 +14,6 @@ const SHAPE: (usize, usize, usize) = (2, 4, 3);
 /// The cell `alignment-scores`.
 pub const SPEC: CellSpec = CellSpec {
     name: "alignment-scores",
-    summary: "Scores of four source words for two target words, their softmax, and the contexts: weighted sums of annotations; all editable.",
     inputs,
     run: Run::Now(compute),
 };

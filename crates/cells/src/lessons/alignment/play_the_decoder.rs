@@ -31,7 +31,6 @@ const UPDATES: [(&str, usize); 2] = [("next.one", 1), ("next.ten", 10)];
 /// The cell `play-the-decoder`.
 pub const SPEC: CellSpec = CellSpec {
     name: "play-the-decoder",
-    summary: "Four scores that the reader drags: the weights, the context and the loss of one word, and where the gradient would move the scores.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

@@ -11,7 +11,6 @@ use crate::spec::{CellSpec, Run};
 /// The cell `dot-product`.
 pub const SPEC: CellSpec = CellSpec {
     name: "dot-product",
-    summary: "Two draggable arrows: the terms of their dot product, their lengths and the angle between them.",
     inputs,
     run: Run::Now(compute),
 };

@@ -12,7 +12,6 @@ use crate::spec::{CellSpec, Run, WorkerKind, once_from};
 /// The cell `five-nodes`.
 pub const SPEC: CellSpec = CellSpec {
     name: "five-nodes",
-    summary: "The graph of the loss of one parameter: the value and the gradient of each node, and what each node passes back.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

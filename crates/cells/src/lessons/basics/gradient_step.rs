@@ -23,7 +23,6 @@ const MOST: usize = 30;
 /// The cell `gradient-step`.
 pub const SPEC: CellSpec = CellSpec {
     name: "gradient-step",
-    summary: "The loss as a curve over one parameter, and the steps of gradient descent at a learning rate.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

@@ -25,7 +25,6 @@ const LOWEST: f32 = -0.5;
 /// The cell `learn-xor`.
 pub const SPEC: CellSpec = CellSpec {
     name: "learn-xor",
-    summary: "Two networks of two layers, with the nonlinearity and without, trained on XOR side by side; their answers everywhere in the plane.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

@@ -16,7 +16,6 @@ const LAST: i8 = 3;
 /// The cell `matrix-vector`.
 pub const SPEC: CellSpec = CellSpec {
     name: "matrix-vector",
-    summary: "A matrix of two rows times a draggable vector, term by term, and the grid of the plane before and after.",
     inputs,
     run: Run::Now(compute),
 };

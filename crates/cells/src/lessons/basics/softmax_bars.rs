@@ -22,7 +22,6 @@ const LARGEST: f64 = 4.0;
 /// The cell `softmax-bars`.
 pub const SPEC: CellSpec = CellSpec {
     name: "softmax-bars",
-    summary: "Four scores and a temperature: exponentials, their sum, and the softmax as bars.",
     inputs,
     run: Run::Now(compute),
 };

@@ -30,7 +30,6 @@ const MOST: (usize, usize) = (32, 12);
 /// The cell `forgetting`.
 pub const SPEC: CellSpec = CellSpec {
     name: "forgetting",
-    summary: "How far the trained encoder's last state moves when a token is replaced, and how the difference fades with the tokens that follow, and what the decoder then writes.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -12,7 +12,6 @@ const POINTS: usize = 41;
 /// The cell `information-budget`.
 pub const SPEC: CellSpec = CellSpec {
     name: "information-budget",
-    summary: "Bits of a message of T tokens out of V against bits of a vector of C numbers, and where the two meet.",
     inputs,
     run: Run::Now(compute),
 };

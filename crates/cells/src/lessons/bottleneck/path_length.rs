@@ -21,7 +21,6 @@ const LONGEST: usize = 64;
 /// The cell `path-length`.
 pub const SPEC: CellSpec = CellSpec {
     name: "path-length",
-    summary: "The path from one word to another in a recurrent network, in contiguous and dilated convolutions, and in attention.",
     inputs,
     run: Run::Now(compute),
 };

@@ -29,7 +29,6 @@ const DRAWS: (usize, u64) = (400, 1);
 /// The cell `race-measure`.
 pub const SPEC: CellSpec = CellSpec {
     name: "race-measure",
-    summary: "Exact matches and BLEU of the three translators against the length of the sentence, on sentences written for the site.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

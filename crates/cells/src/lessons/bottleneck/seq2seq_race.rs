@@ -22,7 +22,6 @@ const LONGEST_LEARNED: f64 = 14.0;
 /// The cell `seq2seq-race`.
 pub const SPEC: CellSpec = CellSpec {
     name: "seq2seq-race",
-    summary: "An English sentence in Italian by a GRU with one fixed vector, a GRU with attention, and a Transformer.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

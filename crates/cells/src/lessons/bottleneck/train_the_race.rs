@@ -50,7 +50,6 @@ const TASKS: &[&str] = &["reverse", "copy"];
 /// The cell `train-the-race`.
 pub const SPEC: CellSpec = CellSpec {
     name: "train-the-race",
-    summary: "A GRU translator with one fixed vector and one with attention learn copy or reverse side by side; symbols right by length.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

@@ -62,7 +62,6 @@ fn mistake(name: &str) -> Mistake {
 /// The cell `leak-test`.
 pub const SPEC: CellSpec = CellSpec {
     name: "leak-test",
-    summary: "A decoder, trained or random, before and after one word changes: which logits change, with the causal mask and with a mistake in it.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -31,7 +31,6 @@ const PRESETS: &[&str] = &[
 /// The cell `mask-editor`.
 pub const SPEC: CellSpec = CellSpec {
     name: "mask-editor",
-    summary: "A mask by preset or pair by pair; the scores before and after it, and the weights.",
     inputs,
     run: Run::Now(compute),
 };

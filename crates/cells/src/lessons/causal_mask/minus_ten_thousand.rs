@@ -12,7 +12,6 @@ use crate::spec::{CellSpec, Run};
 /// The cell `minus-ten-thousand`.
 pub const SPEC: CellSpec = CellSpec {
     name: "minus-ten-thousand",
-    summary: "One row of scores under two masks, minus infinity and a finite penalty, added after or before the scale.",
     inputs,
     run: Run::Now(compute),
 };

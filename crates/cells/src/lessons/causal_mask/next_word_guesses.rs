@@ -29,7 +29,6 @@ const SENTENCE: (&str, &str) = ("sentence", "Sentence");
 /// The cell `next-word-guesses`.
 pub const SPEC: CellSpec = CellSpec {
     name: "next-word-guesses",
-    summary: "What tiny-gpt guesses as the next token at every position of a sentence, in one pass, with the causal mask and without.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

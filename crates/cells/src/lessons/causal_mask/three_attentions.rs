@@ -34,7 +34,6 @@ const STD: f32 = 0.5;
 /// The cell `three-attentions`.
 pub const SPEC: CellSpec = CellSpec {
     name: "three-attentions",
-    summary: "Encoder self-attention, masked decoder self-attention and cross-attention over two sentences, of a trained translator or with random weights.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

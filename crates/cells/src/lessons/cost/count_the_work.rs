@@ -25,7 +25,6 @@ pub const LAYERS: [&str; 4] = ["attention", "recurrent", "convolution", "restric
 /// The cell `count-the-work`.
 pub const SPEC: CellSpec = CellSpec {
     name: "count-the-work",
-    summary: "Multiplications, sequential steps and path length of self-attention, recurrence, convolution and windowed attention for T tokens of C numbers.",
     inputs,
     run: Run::Now(compute),
 };

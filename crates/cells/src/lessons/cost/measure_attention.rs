@@ -30,7 +30,6 @@ const SHOWN: usize = 3;
 /// The cell `measure-attention`.
 pub const SPEC: CellSpec = CellSpec {
     name: "measure-attention",
-    summary: "Multiplications of attention and of a recurrence against the length of the text, and both computed as often as asked to be measured.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -23,7 +23,6 @@ pub const PARTS: [&str; 5] = ["weights", "cache", "state", "activations", "atten
 /// The cell `memory-needed`.
 pub const SPEC: CellSpec = CellSpec {
     name: "memory-needed",
-    summary: "Bytes of the parameters, the cache of keys and values, the state of Adam and what training keeps, for three decoders and T tokens.",
     inputs,
     run: Run::Now(compute),
 };

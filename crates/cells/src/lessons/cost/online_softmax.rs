@@ -20,7 +20,6 @@ const LONG: (usize, usize) = (4_096, 64);
 /// The cell `online-softmax`.
 pub const SPEC: CellSpec = CellSpec {
     name: "online-softmax",
-    summary: "Attention of one query with its scores read one by one, keeping the largest score, the sum and the output, beside the whole row at once.",
     inputs,
     run: Run::Now(compute),
 };

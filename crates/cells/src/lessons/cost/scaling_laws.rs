@@ -18,7 +18,6 @@ const BUDGETS: (f64, f64) = (18.0, 26.0);
 /// The cell `scaling-laws`.
 pub const SPEC: CellSpec = CellSpec {
     name: "scaling-laws",
-    summary: "Parameters and tokens for a budget of training after Kaplan et al., Hoffmann et al. and the ratio of 20, with the loss that Hoffmann et al. predict.",
     inputs,
     run: Run::Now(compute),
 };

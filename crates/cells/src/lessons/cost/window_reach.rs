@@ -26,7 +26,6 @@ pub const MOST_LAYERS: usize = 12;
 /// The cell `window-reach`.
 pub const SPEC: CellSpec = CellSpec {
     name: "window-reach",
-    summary: "Causal masks with windows, blocks or strides: pairs that are computed, and layers until the last word can know of the first.",
     inputs,
     run: Run::Now(compute),
 };

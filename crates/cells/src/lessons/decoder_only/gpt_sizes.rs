@@ -26,7 +26,6 @@ const HALF: u64 = 2;
 /// The cell `gpt-sizes`.
 pub const SPEC: CellSpec = CellSpec {
     name: "gpt-sizes",
-    summary: "The parameters of GPT-2, GPT-3 or a GPT of your own, counted from its sizes, and the memory of its key-value cache.",
     inputs,
     run: Run::Now(compute),
 };

@@ -22,7 +22,6 @@ const SEED: u64 = 1;
 /// The cell `kv-race`.
 pub const SPEC: CellSpec = CellSpec {
     name: "kv-race",
-    summary: "Writing with a key-value cache and without: equal logits, multiplications and bytes, for multi-head, grouped-query and multi-query attention.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -29,7 +29,6 @@ const SENTENCE: (&str, &str) = ("sentence", "Sentence");
 /// The cell `logit-lens`.
 pub const SPEC: CellSpec = CellSpec {
     name: "logit-lens",
-    summary: "The logit lens on tiny-gpt: the next token read off the residual stream after every block.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

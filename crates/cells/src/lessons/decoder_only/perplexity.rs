@@ -24,7 +24,6 @@ const SENTENCE: (&str, &str) = ("sentence", "Sentence");
 /// The cell `perplexity`.
 pub const SPEC: CellSpec = CellSpec {
     name: "perplexity",
-    summary: "The bits of each token of a sentence by tiny-gpt, its perplexity, and that of its shuffled words.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

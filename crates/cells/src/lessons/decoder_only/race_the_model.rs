@@ -36,7 +36,6 @@ pub const GUESSES: [(&str, &str); MOST_GAPS] = [
 /// The cell `race-the-model`.
 pub const SPEC: CellSpec = CellSpec {
     name: "race-the-model",
-    summary: "Guess the hidden words of a story: your bits against those of tiny-gpt and of a smoothed 4-gram.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

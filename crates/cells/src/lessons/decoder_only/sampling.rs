@@ -31,7 +31,6 @@ pub const DRAWS: usize = 12;
 /// The cell `sampling`.
 pub const SPEC: CellSpec = CellSpec {
     name: "sampling",
-    summary: "From scores to the next token: temperature, the words that survive top-k and top-p, and draws that a seed repeats.",
     inputs,
     run: Run::Now(compute),
 };
@@ -45,7 +44,6 @@ const SENTENCE: (&str, &str) = ("sentence", "Your text");
 /// The cell on a model that the reader has opened, which gives the scores.
 pub const OPENED: CellSpec = CellSpec {
     name: SPEC.name,
-    summary: "From the scores of an opened model to the next token: temperature, the tokens that survive top-k and top-p, and draws that a seed repeats.",
     inputs: opened_inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

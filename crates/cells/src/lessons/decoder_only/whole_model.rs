@@ -58,7 +58,6 @@ const NO_GPT2: &str = "This cell writes out the numbers of a GPT-2 one by one. T
 /// The cell `whole-model`.
 pub const SPEC: CellSpec = CellSpec {
     name: "whole-model",
-    summary: "tiny-gpt from the tokens of a text to the next token: every tensor of every block, and every number of it as a sum of products.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };
@@ -66,7 +65,6 @@ pub const SPEC: CellSpec = CellSpec {
 /// The cell on a GPT-2 that the reader has opened.
 pub const OPENED: CellSpec = CellSpec {
     name: SPEC.name,
-    summary: "An opened GPT-2 from the tokens of a text to the next token: every tensor of every block, and every number of it as a sum of products.",
     inputs: opened_inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -28,7 +28,6 @@ const BEGINNING: (&str, &str) = ("beginning", "Beginning");
 /// The cell `write-on`.
 pub const SPEC: CellSpec = CellSpec {
     name: "write-on",
-    summary: "tiny-gpt continues a text, greedily and at a temperature: how much of it repeats itself.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -24,7 +24,6 @@ const FIGURES: [&str; 3] = ["loss", "right", "bleu"];
 /// The cell `averaging`.
 pub const SPEC: CellSpec = CellSpec {
     name: "averaging",
-    summary: "Loss, accuracy and BLEU of the last five checkpoints of three training runs, and of the mean of their parameters: our logged runs.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

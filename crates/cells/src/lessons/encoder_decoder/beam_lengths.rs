@@ -28,7 +28,6 @@ const WIDER: usize = 2;
 /// The cell `beam-lengths`.
 pub const SPEC: CellSpec = CellSpec {
     name: "beam-lengths",
-    summary: "The mean length, BLEU and exact matches of the trained translator's translations for four beam sizes, on sentences written for the site.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

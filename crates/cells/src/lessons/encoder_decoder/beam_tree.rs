@@ -23,7 +23,6 @@ const MOST: usize = 16;
 /// The cell `beam-tree`.
 pub const SPEC: CellSpec = CellSpec {
     name: "beam-tree",
-    summary: "The texts that a beam search of the trained translator keeps, token by token, as a tree with probabilities, beside greedy decoding.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

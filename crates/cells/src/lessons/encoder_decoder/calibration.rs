@@ -20,7 +20,6 @@ const BINS: &[&str] = &["10", "5", "20"];
 /// The cell `calibration`.
 pub const SPEC: CellSpec = CellSpec {
     name: "calibration",
-    summary: "Reliability diagrams and expected calibration errors of a translator trained with label smoothing and without, at ten temperatures: our logged runs.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -25,7 +25,6 @@ const MOST: usize = 24;
 /// The cell `cross-heads`.
 pub const SPEC: CellSpec = CellSpec {
     name: "cross-heads",
-    summary: "The cross-attention weights of every head of the trained translator, from each word of the translation to the source.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

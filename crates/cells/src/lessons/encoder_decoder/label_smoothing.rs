@@ -13,7 +13,6 @@ pub const WORDS: [&str; 5] = ["gatto", "gatta", "cane", "sole", "e"];
 /// The cell `label-smoothing`.
 pub const SPEC: CellSpec = CellSpec {
     name: "label-smoothing",
-    summary: "The loss of one prediction with and without label smoothing, and what it asks of the probabilities.",
     inputs,
     run: Run::Now(compute),
 };

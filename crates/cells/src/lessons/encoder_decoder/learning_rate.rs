@@ -12,7 +12,6 @@ const STEPS: (u64, u64) = (20_000, 100);
 /// The cell `learning-rate`.
 pub const SPEC: CellSpec = CellSpec {
     name: "learning-rate",
-    summary: "The learning rate of the Transformer of 2017: a straight climb, then the inverse root of the step, scaled by the width.",
     inputs,
     run: Run::Now(compute),
 };

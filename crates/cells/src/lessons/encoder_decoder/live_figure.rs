@@ -72,7 +72,6 @@ pub const ATTENTIONS: [usize; 3] = [2, 9, 11];
 /// The cell `live-figure`.
 pub const SPEC: CellSpec = CellSpec {
     name: "live-figure",
-    summary: "The figure of the Transformer of 2017 with the tensors of the trained translator: the encoder first, then the decoder token by token.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -107,7 +107,6 @@ const MODELS: [(&str, [u64; 4], f64); 2] = [
 /// The cell `paper-figure`.
 pub const SPEC: CellSpec = CellSpec {
     name: "paper-figure",
-    summary: "The figure of the Transformer of 2017, with the number of parameters of each box, for both models of the paper.",
     inputs,
     run: Run::Now(compute),
 };

@@ -23,7 +23,6 @@ const POSITIONS: usize = 14;
 /// The cell `teacher-forcing`.
 pub const SPEC: CellSpec = CellSpec {
     name: "teacher-forcing",
-    summary: "The trained translator's loss on the right translations, given the right tokens before each position or its own, on sentences written for the site.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

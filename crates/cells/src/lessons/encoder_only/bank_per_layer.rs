@@ -37,7 +37,6 @@ const WORD: (&str, &str) = ("word", "The word");
 /// The cell `bank-per-layer`.
 pub const SPEC: CellSpec = CellSpec {
     name: "bank-per-layer",
-    summary: "The cosines between the vectors of one word in four sentences, after every layer of tiny-bert or tiny-gpt.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

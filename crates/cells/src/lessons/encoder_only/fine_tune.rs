@@ -68,7 +68,6 @@ const TEXTS: [(&str, &str, &str); 4] = [
 /// The cell `fine-tune`.
 pub const SPEC: CellSpec = CellSpec {
     name: "fine-tune",
-    summary: "A logistic head learns two kinds of sentences over a frozen tiny-bert, over random encoders and over a bag of tokens; right answers on held-out sentences.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

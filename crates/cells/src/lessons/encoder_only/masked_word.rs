@@ -29,7 +29,6 @@ const SENTENCE: (&str, &str) = ("sentence", "Your sentence");
 /// The cell `masked-word`.
 pub const SPEC: CellSpec = CellSpec {
     name: "masked-word",
-    summary: "The most likely words for a hidden word of any sentence: by tiny-bert, which reads both sides, and by tiny-gpt, which reads the left side.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

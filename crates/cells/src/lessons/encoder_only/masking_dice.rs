@@ -32,7 +32,6 @@ const NAMES: [&str; 4] = ["chosen", "[MASK]", "random token", "itself"];
 /// The cell `masking-dice`.
 pub const SPEC: CellSpec = CellSpec {
     name: "masking-dice",
-    summary: "The masking recipe of BERT on any text, with every throw of its dice; counts over many readings against their expectation.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -20,7 +20,6 @@ use crate::text_model::TextModel;
 /// The cell `ablation-sweep`.
 pub const SPEC: CellSpec = CellSpec {
     name: "ablation-sweep",
-    summary: "The loss of tiny-gpt with each head switched off in turn, the heads ranked by it; choose one to see its weights.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

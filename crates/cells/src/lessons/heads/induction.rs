@@ -52,7 +52,6 @@ pub const TOGETHER: [(&str, &[usize]); 4] = [
 /// The cell `induction`.
 pub const SPEC: CellSpec = CellSpec {
     name: "induction",
-    summary: "The loss of every token of a list that is said twice, or of any text, with heads of tiny-gpt switched off.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };
@@ -75,7 +74,6 @@ const MOST: usize = 128;
 /// The cell on a model that the reader has opened.
 pub const OPENED: CellSpec = CellSpec {
     name: SPEC.name,
-    summary: "The loss of every token of a list that is said twice, or of any text, with heads of an opened model switched off.",
     inputs: opened_inputs,
     run: SPEC.run,
 };

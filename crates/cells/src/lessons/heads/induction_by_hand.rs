@@ -16,7 +16,6 @@ const MOST_WORDS: usize = 9;
 /// The cell `induction-by-hand`.
 pub const SPEC: CellSpec = CellSpec {
     name: "induction-by-hand",
-    summary: "Two heads on one-hot words: the first copies the previous word, the second finds what came after the same word; the next word that they expect.",
     inputs,
     run: Run::Now(compute),
 };

@@ -42,7 +42,6 @@ const CLEARLY_EVEN: f32 = 0.8;
 /// The cell `pattern-atlas`.
 pub const SPEC: CellSpec = CellSpec {
     name: "pattern-atlas",
-    summary: "Every head of a trained model on any sentence, named after what it looks at: six scores for each.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };
@@ -58,7 +57,6 @@ pub const ENTRY: Entry = Entry {
 /// The cell on a model that the reader has opened.
 pub const OPENED: CellSpec = CellSpec {
     name: SPEC.name,
-    summary: "Every head of an opened model on any sentence, named after what it looks at: six scores for each.",
     inputs: || readers::opened_inputs(inputs()),
     run: SPEC.run,
 };

@@ -33,7 +33,6 @@ const NO_MASKS: &str = "This cell hides words and lets the model fill them in. T
 /// The cell `rollout`.
 pub const SPEC: CellSpec = CellSpec {
     name: "rollout",
-    summary: "The words that count for a hidden word of any sentence, by the last layer's weights, by attention rollout, and by hiding each word as well.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

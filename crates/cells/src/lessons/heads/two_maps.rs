@@ -18,7 +18,6 @@ const STEPS: usize = 40;
 /// The cell `two-maps`.
 pub const SPEC: CellSpec = CellSpec {
     name: "two-maps",
-    summary: "The weights of one token over six words, and other weights with the same output, found by gradients of the reader's values and scores.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

@@ -24,7 +24,6 @@ const COUNT: u64 = 50;
 /// The cell `activations`.
 pub const SPEC: CellSpec = CellSpec {
     name: "activations",
-    summary: "MLPs with ReLU, GELU, SiLU and SwiGLU and as many parameters learn random facts: logged runs at four learning rates, and a run of each here.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

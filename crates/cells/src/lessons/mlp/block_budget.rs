@@ -14,7 +14,6 @@ const MODELS: [&str; 3] = ["GPT-2", "tiny-gpt", "your sizes"];
 /// The cell `block-budget`.
 pub const SPEC: CellSpec = CellSpec {
     name: "block-budget",
-    summary: "The parameters of the six matrices of a block and of a whole GPT-2, of tiny-gpt, or of sizes to choose.",
     inputs,
     run: Run::Now(compute),
 };

@@ -29,7 +29,6 @@ const MIXTURES: [(&str, bool); 2] = [("free", false), ("balanced", true)];
 /// The cell `experts`.
 pub const SPEC: CellSpec = CellSpec {
     name: "experts",
-    summary: "Two mixtures of experts learn a text, with a balance loss and without: the load of each expert, the expert of each word, and logged runs.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

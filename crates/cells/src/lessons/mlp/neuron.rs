@@ -48,7 +48,6 @@ const SENTENCES: [&str; 16] = [
 /// The cell `neuron`.
 pub const SPEC: CellSpec = CellSpec {
     name: "neuron",
-    summary: "One neuron of an MLP of tiny-gpt as a key and a value: what fires it, what it promotes, and the next token when it fires more or less.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

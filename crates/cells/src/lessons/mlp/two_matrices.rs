@@ -22,7 +22,6 @@ const PIECES: usize = 8;
 /// The cell `two-matrices`.
 pub const SPEC: CellSpec = CellSpec {
     name: "two-matrices",
-    summary: "Two matrices with a ReLU between them or without: a draggable vector, the grid of the plane, and the product of both matrices.",
     inputs,
     run: Run::Now(compute),
 };

@@ -19,7 +19,6 @@ const MOST: usize = 16;
 /// The cell `head-gallery`.
 pub const SPEC: CellSpec = CellSpec {
     name: "head-gallery",
-    summary: "The attention weights of every head of every layer of a trained model over any sentence, side by side; choose one to see it large.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };
@@ -35,7 +34,6 @@ pub const ENTRY: Entry = Entry {
 /// The cell on a model that the reader has opened.
 pub const OPENED: CellSpec = CellSpec {
     name: SPEC.name,
-    summary: "The attention weights of every head of an opened model over any sentence, side by side; choose one to see it large.",
     inputs: || readers::opened_inputs(inputs()),
     run: SPEC.run,
 };

@@ -17,7 +17,6 @@ const COUNTED: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// The cell `heads-split`.
 pub const SPEC: CellSpec = CellSpec {
     name: "heads-split",
-    summary: "Three words through a layer of one, two or four heads: every head has its own columns of the matrices and its own weights.",
     inputs,
     run: Run::Now(compute),
 };

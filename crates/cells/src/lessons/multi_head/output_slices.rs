@@ -17,7 +17,6 @@ const OFF: &[&str] = &["none", "1", "2", "3", "4"];
 /// The cell `output-slices`.
 pub const SPEC: CellSpec = CellSpec {
     name: "output-slices",
-    summary: "The outputs of the heads times W_O: once as a whole, once as a sum of what each head writes; any head can be switched off.",
     inputs,
     run: Run::Now(compute),
 };

@@ -52,7 +52,6 @@ const EXAMPLE: (usize, usize, usize) = (4, 2, 2);
 /// The cell `reshape-bug`.
 pub const SPEC: CellSpec = CellSpec {
     name: "reshape-bug",
-    summary: "digit-vit with heads that are cut without the transpose: which tokens a head then holds, and how many digits the model still reads.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

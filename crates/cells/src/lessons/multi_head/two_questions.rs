@@ -23,7 +23,6 @@ const STEPS: f64 = explain::two_questions::STEPS as f64;
 /// The cell `two-questions`.
 pub const SPEC: CellSpec = CellSpec {
     name: "two-questions",
-    summary: "A layer that answers two questions at once: right answers of our logged runs against the number of heads, and a run trained here.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

@@ -1,6 +1,6 @@
 //! A picture cut into square patches, and the vector of the one that the reader chose.
 
-use ndarray::{Array3, Axis};
+use ndarray::{Array3, Axis, Slice};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -12,7 +12,6 @@ use crate::spec::{CellSpec, Run};
 /// The cell `patch-cutter`.
 pub const SPEC: CellSpec = CellSpec {
     name: "patch-cutter",
-    summary: "Your picture scaled, cut into patches and flattened; the vector of the patch you choose.",
     inputs,
     run: Run::Now(compute),
 };
@@ -40,6 +39,11 @@ fn inputs() -> Vec<InputSpec> {
     let chosen = "Chosen patch, counted from 0";
     let mut all = cut_inputs();
     all.push(InputSpec::toggle("grey", "Grey instead of colour", false));
+    all.push(InputSpec::toggle(
+        "shuffle",
+        "The same patches, shuffled",
+        false,
+    ));
     all.push(InputSpec::number(
         "chosen",
         chosen,
@@ -115,9 +119,23 @@ pub(crate) fn patch_side(inputs: &Inputs) -> Result<usize, CellError> {
 fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     let side = patch_side(inputs)?;
     let mut record = Record::new();
-    let image = prepared(&mut record, inputs, inputs.toggle("grey")?)?;
+    let mut image = prepared(&mut record, inputs, inputs.toggle("grey")?)?;
     let (channels, height, width) = image.dim();
     let tokens = shown!(record, engine::nn::patch::count, height, width, side);
+    let mut order: Vec<usize> = (0..tokens).collect();
+    if inputs.toggle("shuffle")? {
+        order = explain::jigsaw::shuffled(&order);
+        let whole = |length: usize| length - length % side;
+        let rows = image.slice_axis(Axis(1), Slice::from(..whole(height)));
+        let whole = rows.slice_axis(Axis(2), Slice::from(..whole(width)));
+        image = shown!(
+            record,
+            explain::jigsaw::rearranged,
+            whole.view(),
+            side,
+            &order[..]
+        )?;
+    }
     let patches = shown!(record, engine::nn::patch::cut, image.view(), side)?;
     let chosen = inputs.count("chosen")?.min(tokens - 1);
     let across = width / side;
@@ -130,6 +148,7 @@ fn compute(inputs: &Inputs) -> Result<Computation, CellError> {
     record.number("chosen", chosen as f64);
     record.number("row", (chosen / across) as f64);
     record.number("column", (chosen % across) as f64);
+    record.number("from", order[chosen] as f64);
     record.tensor("vector", &vector);
     // The chosen patch as a picture again, one plane a channel, to look at.
     let planes = vector
@@ -201,6 +220,31 @@ mod tests {
                 Some(picture[[channel, 67, 69]])
             );
         }
+    }
+
+    /// Shuffled patches are the same rows in another order, also where P leaves a remainder.
+    #[test]
+    fn a_shuffle_moves_rows_and_changes_none() {
+        let row = |chosen: usize, shuffle: bool| {
+            let given = Inputs::defaults(&inputs())
+                .with("size", InputValue::Number(32.0))
+                .with("patch", InputValue::Number(10.0))
+                .with("chosen", InputValue::Number(chosen as f64))
+                .with("shuffle", InputValue::Toggle(shuffle));
+            let computed = SPEC.compute(&picture::with_drawn_samples(given)).unwrap();
+            let from = computed.at("from", &[]).unwrap() as usize;
+            (from, computed.tensor("vector").unwrap().values.clone())
+        };
+        let mut seen = Vec::new();
+        for chosen in 0..9 {
+            let (from, vector) = row(chosen, true);
+            assert_eq!(vector, row(from, false).1);
+            assert_eq!(row(chosen, false).0, chosen);
+            seen.push(from);
+        }
+        assert!(!seen.is_sorted());
+        seen.sort_unstable();
+        assert_eq!(seen, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     }
 
     #[test]

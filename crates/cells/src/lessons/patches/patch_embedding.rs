@@ -12,6 +12,7 @@ use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::lessons::patches::patch_cutter::{cut_inputs, patch_side, prepared};
 use crate::model_cache::ModelCache;
+use crate::parts::digit_models;
 use crate::parts::measure::{largest, row_differences};
 use crate::parts::trained::{self, RANDOM, VIT};
 use crate::spec::{CellSpec, Job, Progress, Run, WorkerKind};
@@ -22,7 +23,6 @@ const SHOWN: (usize, usize) = (8, 6);
 /// The cell `patch-embedding`.
 pub const SPEC: CellSpec = CellSpec {
     name: "patch-embedding",
-    summary: "The embedding of patches as a matrix product and as a strided convolution, and the largest difference.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };
@@ -147,26 +147,6 @@ fn drawing(record: &mut Record, inputs: &Inputs) -> Result<Array3<f32>, CellErro
     Ok(digit)
 }
 
-/// The matrix of a trained model, a row for each number of a token, and its bias.
-fn learned(
-    record: &mut Record,
-    vit: &Vit,
-    side: usize,
-) -> Result<(Array2<f32>, Option<Array1<f32>>), CellError> {
-    let patches = &vit.tokens().patches;
-    let (weight, all) = (
-        &patches.weight,
-        (0..patches.weight.dim().0).collect::<Vec<_>>(),
-    );
-    let e = shown!(record, engine::parameters::Weight::rows, weight, &all[..])?;
-    let filters = e
-        .to_shape((e.nrows(), side, side))
-        .map_err(|error| CellError::Mismatch(error.to_string()))?;
-    record.tensor("e", &e);
-    record.tensor("filters", &filters);
-    Ok((e, patches.bias.clone()))
-}
-
 impl Embedding {
     /// E as a matrix: patches `[N, C_0·P·P]` times its transpose.
     fn embed(&mut self, image: Array3<f32>) -> Result<(), CellError> {
@@ -179,7 +159,10 @@ impl Embedding {
         let patches = shown!(record, engine::nn::patch::cut, image.view(), side)?;
         let inner = patches.ncols();
         let (e, bias) = match &self.vit {
-            Some(vit) => learned(record, vit, side)?,
+            Some(vit) => (
+                digit_models::filters(record, vit)?,
+                vit.tokens().patches.bias.clone(),
+            ),
             None => {
                 let (width, seed) = (self.inputs.count("width")?, self.inputs.seed()?);
                 // Variance 1 / inner keeps the tokens' values near 1.

@@ -13,7 +13,6 @@ const SIDES: [usize; 7] = [1, 2, 4, 8, 14, 16, 32];
 /// The cell `pixels-as-tokens`.
 pub const SPEC: CellSpec = CellSpec {
     name: "pixels-as-tokens",
-    summary: "Tokens, scores and bytes of one attention head for patches of each side, down to single pixels.",
     inputs,
     run: Run::Now(compute),
 };

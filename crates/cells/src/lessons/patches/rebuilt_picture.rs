@@ -29,7 +29,6 @@ const RANDOM: &str = "random";
 /// The cell `rebuilt-picture`.
 pub const SPEC: CellSpec = CellSpec {
     name: "rebuilt-picture",
-    summary: "A picture rebuilt from its patch embeddings by the pseudo-inverse of E, for each dimension of a token.",
     inputs,
     run: Run::Now(compute),
 };

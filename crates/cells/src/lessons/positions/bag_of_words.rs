@@ -29,7 +29,6 @@ const SHOWN: usize = 16;
 /// The cell `bag-of-words`.
 pub const SPEC: CellSpec = CellSpec {
     name: "bag-of-words",
-    summary: "The outputs of the first layer of a trained model, or of a random one, for the same words in two orders, without and with positions.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

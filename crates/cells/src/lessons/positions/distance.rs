@@ -10,7 +10,6 @@ use crate::spec::{CellSpec, Run};
 /// The cell `distance`.
 pub const SPEC: CellSpec = CellSpec {
     name: "distance",
-    summary: "The product of any two sinusoidal position vectors depends only on the distance of their positions.",
     inputs,
     run: Run::Now(compute),
 };

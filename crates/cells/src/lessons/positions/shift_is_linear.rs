@@ -12,7 +12,6 @@ use crate::spec::{CellSpec, Run};
 /// The cell `shift-is-linear`.
 pub const SPEC: CellSpec = CellSpec {
     name: "shift-is-linear",
-    summary: "The matrix R with PE(p + k) = R PE(p), tried on every position p, with the largest error of each.",
     inputs,
     run: Run::Now(compute),
 };

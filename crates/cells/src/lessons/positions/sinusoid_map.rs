@@ -16,7 +16,6 @@ const BETWEEN: usize = 4;
 /// The cell `sinusoid-map`.
 pub const SPEC: CellSpec = CellSpec {
     name: "sinusoid-map",
-    summary: "Sinusoidal position vectors as a map of positions and dimensions; one row and one column as curves.",
     inputs,
     run: Run::Now(compute),
 };

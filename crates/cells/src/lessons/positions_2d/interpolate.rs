@@ -33,7 +33,6 @@ const WAYS: [&str; 3] = ["cubic", "nearest", "order"];
 /// The cell `interpolate`.
 pub const SPEC: CellSpec = CellSpec {
     name: "interpolate",
-    summary: "Digits of another size, read with the learned table of positions interpolated, with the nearest vectors, and in reading order.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -29,7 +29,6 @@ pub const SIDE: usize = 4;
 /// The cell `jigsaw`.
 pub const SPEC: CellSpec = CellSpec {
     name: "jigsaw",
-    summary: "A digit whose 49 patches lie in another order, read with positions and without: probabilities before and after.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

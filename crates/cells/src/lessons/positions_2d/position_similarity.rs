@@ -24,7 +24,6 @@ const FILE: &str = "position-tables.safetensors";
 /// The cell `position-similarity`.
 pub const SPEC: CellSpec = CellSpec {
     name: "position-similarity",
-    summary: "The learned position vectors of a small Vision Transformer compared with one another, from random to trained.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

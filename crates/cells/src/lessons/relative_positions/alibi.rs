@@ -23,7 +23,6 @@ const HORIZON: usize = 33;
 /// The cell `alibi`.
 pub const SPEC: CellSpec = CellSpec {
     name: "alibi",
-    summary: "The slopes of ALiBi's heads, the bias of one of them, and the attention weights that it leaves.",
     inputs,
     run: Run::Now(compute),
 };

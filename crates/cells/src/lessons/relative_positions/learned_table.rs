@@ -23,7 +23,6 @@ const SHOWN: usize = 16;
 /// The cell `learned-table`.
 pub const SPEC: CellSpec = CellSpec {
     name: "learned-table",
-    summary: "A table of position vectors, learned or random: added to word vectors as far as it reaches, its rows compared.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -37,7 +37,6 @@ const SCHEMES: [(&str, &str, &str); 8] = [
 /// The cell `position-race`.
 pub const SPEC: CellSpec = CellSpec {
     name: "position-race",
-    summary: "The loss of tiny decoders with different position schemes at each position, up to four times the trained length: our logged runs.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -23,7 +23,6 @@ const OFFSETS: usize = 7;
 /// The cell `relative-bias`.
 pub const SPEC: CellSpec = CellSpec {
     name: "relative-bias",
-    summary: "A bias for each clipped offset, added to the scores of an untrained attention layer.",
     inputs,
     run: Run::Now(compute),
 };

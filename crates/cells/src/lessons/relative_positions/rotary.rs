@@ -25,7 +25,6 @@ const BETWEEN: usize = 8;
 /// The cell `rotary`.
 pub const SPEC: CellSpec = CellSpec {
     name: "rotary",
-    summary: "Query and key planes turned by their positions; the score against shifts of both and against the offset.",
     inputs,
     run: Run::Now(compute),
 };

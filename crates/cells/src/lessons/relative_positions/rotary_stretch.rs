@@ -14,7 +14,6 @@ const BASE: f32 = 10_000.0;
 /// The cell `rotary-stretch`.
 pub const SPEC: CellSpec = CellSpec {
     name: "rotary-stretch",
-    summary: "The angle of a rotary plane along a text longer than the trained one: plain, interpolated, with a larger base.",
     inputs,
     run: Run::Now(compute),
 };

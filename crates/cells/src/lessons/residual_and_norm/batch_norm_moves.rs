@@ -34,7 +34,6 @@ const OTHER_VECTORS: [[f32; 4]; 6] = [
 /// The cell `batch-norm-moves`.
 pub const SPEC: CellSpec = CellSpec {
     name: "batch-norm-moves",
-    summary: "Batch norm and layer norm of a sentence in a padded batch whose other sentence changes its length.",
     inputs,
     run: Run::Now(compute),
 };

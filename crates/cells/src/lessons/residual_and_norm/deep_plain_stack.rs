@@ -23,7 +23,6 @@ const REACH: f32 = 1.2;
 /// The cell `deep-plain-stack`.
 pub const SPEC: CellSpec = CellSpec {
     name: "deep-plain-stack",
-    summary: "Stacks with and without residual connections, shallow and deep, trained side by side on two spirals, and the same of logged runs.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

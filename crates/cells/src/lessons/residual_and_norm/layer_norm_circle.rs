@@ -18,7 +18,6 @@ const LOWEST: f64 = -8.0;
 /// The cell `layer-norm-circle`.
 pub const SPEC: CellSpec = CellSpec {
     name: "layer-norm-circle",
-    summary: "Layer norm and RMS norm of a draggable vector of three numbers, in space, and layer norm of the vector multiplied and shifted.",
     inputs,
     run: Run::Now(compute),
 };

@@ -22,7 +22,6 @@ const PLACES: [(&str, Place); 2] = [("before", Place::Before), ("after", Place::
 /// The cell `norm-and-depth`.
 pub const SPEC: CellSpec = CellSpec {
     name: "norm-and-depth",
-    summary: "Gradients of every block of an untrained stack, with layer norms before or after the sums, and logged runs with and without warm-up.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

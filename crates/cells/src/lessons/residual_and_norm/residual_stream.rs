@@ -39,7 +39,6 @@ pub const SUB_LAYERS: [(&str, &str); 8] = [
 /// The cell `residual-stream`.
 pub const SPEC: CellSpec = CellSpec {
     name: "residual-stream",
-    summary: "The residual stream of tiny-gpt: its length after each sub-layer, what each adds, and the prediction with some of them switched off.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

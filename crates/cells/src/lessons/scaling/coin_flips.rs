@@ -28,7 +28,6 @@ const BINS: usize = 65;
 /// The cell `coin-flips`.
 pub const SPEC: CellSpec = CellSpec {
     name: "coin-flips",
-    summary: "Heads minus tails of 4, 16, 64 or 256 coins, a thousand times, and the standard deviation beside the root.",
     inputs,
     run: Run::Now(compute),
 };

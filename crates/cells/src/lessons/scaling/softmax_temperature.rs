@@ -14,7 +14,6 @@ const POINTS: usize = 41;
 /// The cell `softmax-temperature`.
 pub const SPEC: CellSpec = CellSpec {
     name: "softmax-temperature",
-    summary: "Weights of editable logits at a temperature, their cold and hot limits, and softmax with and without overflow.",
     inputs,
     run: Run::Now(compute),
 };

@@ -25,7 +25,6 @@ const AT_FIRST: f32 = 0.02;
 /// The cell `trained-scores`.
 pub const SPEC: CellSpec = CellSpec {
     name: "trained-scores",
-    summary: "The standard deviation of the raw scores of each head of tiny-bert, trained and with random parameters.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -28,7 +28,6 @@ const QUERIES: usize = 32;
 /// The cell `why-scale`.
 pub const SPEC: CellSpec = CellSpec {
     name: "why-scale",
-    summary: "10,000 products of random queries and keys, their spread with and without 1/\u{221a}d_k, and softmax of one row.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

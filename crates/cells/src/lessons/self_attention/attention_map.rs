@@ -100,7 +100,6 @@ impl Example {
 /// The cell `attention-map`.
 pub const SPEC: CellSpec = CellSpec {
     name: "attention-map",
-    summary: "The attention weights of any head of a trained model, or of one random layer, over any sentence; choose a word to see its row.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -26,7 +26,6 @@ const VALUE_WIDTH: usize = 5;
 /// The cell `cross-attention`.
 pub const SPEC: CellSpec = CellSpec {
     name: "cross-attention",
-    summary: "Untrained attention of one sentence over another: queries from the first, keys and values from the second.",
     inputs,
     run: Run::Now(compute),
 };

@@ -29,7 +29,6 @@ const WIDTH: usize = 8;
 /// The cell `permutation`.
 pub const SPEC: CellSpec = CellSpec {
     name: "permutation",
-    summary: "A head of a trained model, or a random attention layer, over a sentence and over the same words in another order; the largest difference of F(PX) and P F(X).",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

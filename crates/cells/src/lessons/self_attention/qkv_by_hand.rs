@@ -13,7 +13,6 @@ use crate::spec::{CellSpec, Run};
 /// The cell `qkv-by-hand`.
 pub const SPEC: CellSpec = CellSpec {
     name: "qkv-by-hand",
-    summary: "Three words, four numbers wide: X, the weight matrices, queries, keys, values, scores, weights and output, all linked.",
     inputs,
     run: Run::Now(compute),
 };

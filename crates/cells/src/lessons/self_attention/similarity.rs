@@ -18,7 +18,6 @@ const LARGEST_FACTOR: f64 = 4.0;
 /// The cell `similarity`.
 pub const SPEC: CellSpec = CellSpec {
     name: "similarity",
-    summary: "Two draggable vectors: dot product, lengths and cosine, and both measures while one vector is stretched.",
     inputs,
     run: Run::Now(compute),
 };

@@ -15,7 +15,6 @@ use crate::spec::{CellSpec, Run};
 /// The cell `three-patches`.
 pub const SPEC: CellSpec = CellSpec {
     name: "three-patches",
-    summary: "Queries, keys and values of three patches, all editable; scores, weights and outputs.",
     inputs,
     run: Run::Now(compute),
 };

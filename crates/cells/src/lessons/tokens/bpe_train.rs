@@ -24,7 +24,6 @@ const OTHER: (&str, &str) = ("other", "Another text");
 /// The cell `bpe-train`.
 pub const SPEC: CellSpec = CellSpec {
     name: "bpe-train",
-    summary: "Byte-pair encoding learned from a text merge by merge: the pairs with their counts, the text as tokens, and another text cut by the same merges.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -26,7 +26,6 @@ const WORD: (&str, &str) = ("word", "Word");
 /// The cell `embedding-rows`.
 pub const SPEC: CellSpec = CellSpec {
     name: "embedding-rows",
-    summary: "The embedding of a token in tiny-gpt as a product with a one-hot vector and as a row of the table, and the nearest tokens by cosine.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

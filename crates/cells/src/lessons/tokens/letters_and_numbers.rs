@@ -27,7 +27,6 @@ pub const FORMS: [&str; 4] = ["plain", "spaced", "capital", "capitals"];
 /// The cell `letters-and-numbers`.
 pub const SPEC: CellSpec = CellSpec {
     name: "letters-and-numbers",
-    summary: "The tokens and ids of a word alone, after a space and with capitals, the letters in each token, and how many of the numbers to 1,000 are one token.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

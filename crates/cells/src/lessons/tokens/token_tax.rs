@@ -38,7 +38,6 @@ const YOURS: (&str, &str) = ("yours", "Your own sentence");
 /// The cell `token-tax`.
 pub const SPEC: CellSpec = CellSpec {
     name: "token-tax",
-    summary: "The same request in six languages, as emoji and in the reader's words: characters, bytes and tokens of a vocabulary.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

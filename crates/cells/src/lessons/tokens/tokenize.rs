@@ -15,7 +15,6 @@ const TEXT: (&str, &str) = ("text", "Text");
 /// The cell `tokenize`.
 pub const SPEC: CellSpec = CellSpec {
     name: "tokenize",
-    summary: "A text as tokens and ids of a vocabulary: characters, bytes, those of the shipped models, of GPT-2 or of BERT; and decoded again.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -29,7 +29,6 @@ const MOST: f64 = 1000.0;
 /// The cell `break-it`.
 pub const SPEC: CellSpec = CellSpec {
     name: "break-it",
-    summary: "Two Transformers from one seed, whole and with scaling, mask, residual, norm, positions or warm-up off, trained side by side.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

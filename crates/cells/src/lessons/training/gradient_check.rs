@@ -73,7 +73,6 @@ const CHOICES: &[&str] = &[
 /// The cell `gradient-check`.
 pub const SPEC: CellSpec = CellSpec {
     name: "gradient-check",
-    summary: "The loss along one parameter, and its gradient by reverse-mode differentiation and by central differences at many step sizes.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

@@ -36,7 +36,6 @@ const TEXT: &str = "The cat sat on the mat. The mat lay by the fire, and the fir
 /// The cell `train-tiny`.
 pub const SPEC: CellSpec = CellSpec {
     name: "train-tiny",
-    summary: "A Transformer of two blocks on each side, 64 wide, learns to copy, reverse, sort or continue a text: loss, score, what one head looks at.",
     inputs,
     run: Run::Sliced(WorkerKind::Training),
 };

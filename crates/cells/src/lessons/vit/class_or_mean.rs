@@ -19,7 +19,6 @@ use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
 /// The cell `class-or-mean`.
 pub const SPEC: CellSpec = CellSpec {
     name: "class-or-mean",
-    summary: "digit-vit and digit-vit-gap on your drawing: how much of each patch the class token takes in the last layer, against the mean, and both answers.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

@@ -1,7 +1,12 @@
-//! The logit lens on the class token of digit-vit: its answer read off after each block.
+//! The logit lens on the class token of a Vision Transformer: its answer read off after each block. The
+//! lesson's cell reads the reader's drawing with digit-vit; the other one the picture that an opened model
+//! read last.
+
+use std::sync::Arc;
 
 use engine::model::vit::Vit;
-use ndarray::Axis;
+use engine::nn::softmax::top_indices;
+use ndarray::{Array2, Array3, Axis};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -10,12 +15,16 @@ use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::parts::digit_models;
 use crate::parts::drawn;
-use crate::spec::{CellSpec, Run, WorkerKind};
+use crate::parts::opened_picture;
+use crate::picture_model::OpenedPicture;
+use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
+
+/// Classes that are named after each block of an opened model.
+pub const TOP: usize = 3;
 
 /// The cell `class-token-lens`.
 pub const SPEC: CellSpec = CellSpec {
     name: "class-token-lens",
-    summary: "The probabilities of the ten digits read off the class token of digit-vit after each block, for your drawing.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };
@@ -25,6 +34,22 @@ pub const ENTRY: Entry = digit_models::entry(SPEC.name, |inputs, cache| {
     drawn::once_with_vit(inputs, cache, compute)
 });
 
+/// The cell on a model that the reader has opened.
+pub const OPENED: CellSpec = CellSpec {
+    name: SPEC.name,
+    inputs: || vec![opened_picture::input()],
+    run: SPEC.run,
+};
+
+/// Starts the cell on a model and the picture that it read last.
+///
+/// # Errors
+/// A model without classes.
+pub fn start_opened(_: &Inputs, opened: Arc<OpenedPicture>) -> Result<Box<dyn Job>, CellError> {
+    opened.model.classifier()?;
+    Ok(once(move || compute_opened(&opened)))
+}
+
 fn inputs() -> Vec<InputSpec> {
     vec![drawn::input()]
 }
@@ -32,14 +57,44 @@ fn inputs() -> Vec<InputSpec> {
 fn compute(inputs: &Inputs, vit: &Vit) -> Result<Computation, CellError> {
     let mut record = Record::new();
     let image = drawn::image(&mut record, drawn::drawing(inputs)?)?;
-    let found = shown!(record, explain::class_lens::class_lens, vit, image.view())?;
+    let found = read_off(&mut record, vit, &image)?;
     record.tensor("lens", &found);
+    let digits = (0..found.ncols()).map(|class| class.to_string());
+    record.words("digits", digits.collect());
+    Ok(record.finish())
+}
+
+fn compute_opened(opened: &OpenedPicture) -> Result<Computation, CellError> {
+    let mut record = Record::new();
+    let found = read_off(&mut record, opened.model.classifier()?, &opened.image)?;
+    let count = TOP.min(found.ncols());
+    let tops: Vec<Vec<usize>> = (found.outer_iter())
+        .map(|row| top_indices(row, count))
+        .collect();
+    let shares = Array2::from_shape_fn((tops.len(), count), |(depth, n)| {
+        found[[depth, tops[depth][n]]]
+    });
+    record.tensor("probabilities", &shares);
+    let names = tops.concat();
+    let names = names.iter().map(|&class| opened.class_name(class));
+    record.words("words", names.collect());
+    if let Some(&last) = tops.last().and_then(|top| top.first()) {
+        record.words("prediction", vec![opened.class_name(last)]);
+    }
+    record.number("classes", found.ncols() as f64);
+    Ok(record.finish())
+}
+
+/// The probabilities of the classes at each depth, `[L + 1, classes]`; the most likely one at each, and
+/// the depth from which on it is the answer, are recorded.
+fn read_off(record: &mut Record, vit: &Vit, image: &Array3<f32>) -> Result<Array2<f32>, CellError> {
+    let found = shown!(record, explain::class_lens::class_lens, vit, image.view())?;
     let rows: Vec<_> = found.outer_iter().map(|row| row.to_owned()).collect();
     let best: Vec<usize> = rows.iter().map(drawn::best).collect();
     let last = best.last().copied().unwrap_or_default();
     record.number("answer", last as f64);
     record.tensor("answer.probability", &found.index_axis(Axis(1), last));
-    // The first depth from which on the most likely digit is the answer.
+    // The first depth from which on the most likely class is the answer.
     let knows = best.iter().rposition(|&class| class != last);
     record.number("knows", knows.map_or(0, |depth| depth + 1) as f64);
     record.numbers("best", best.iter().map(|&class| class as f64).collect());
@@ -53,11 +108,7 @@ fn compute(inputs: &Inputs, vit: &Vit) -> Result<Computation, CellError> {
         _ => format!("block {depth}"),
     });
     record.words("depths", depths.collect());
-    record.words(
-        "digits",
-        (0..found.ncols()).map(|class| class.to_string()).collect(),
-    );
-    Ok(record.finish())
+    Ok(found)
 }
 
 #[cfg(test)]

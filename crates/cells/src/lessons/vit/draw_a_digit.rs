@@ -23,7 +23,6 @@ const EVERY: usize = 4;
 /// The cell `draw-a-digit`.
 pub const SPEC: CellSpec = CellSpec {
     name: "draw-a-digit",
-    summary: "A pad to draw a digit on, the picture that digit-vit receives, its ten probabilities, and a film of them over the strokes.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };

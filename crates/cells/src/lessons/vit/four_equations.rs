@@ -15,7 +15,6 @@ use crate::spec::{CellSpec, Run, WorkerKind};
 /// The cell `four-equations`.
 pub const SPEC: CellSpec = CellSpec {
     name: "four-equations",
-    summary: "The tensors of the paper's four equations for your drawing: embedding, attention and MLP of one block, and the answer.",
     inputs,
     run: Run::Sliced(WorkerKind::Models),
 };
@@ -81,7 +80,7 @@ fn compute(inputs: &Inputs, vit: &Vit) -> Result<Computation, CellError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parts::test_models::{computed, number};
+    use crate::parts::test_models::{cache, computed, number};
 
     fn of(block: f64) -> Computation {
         let given = Inputs::defaults(&inputs()).with("block", number(block));
@@ -109,8 +108,43 @@ mod tests {
         for two in all.windows(2) {
             assert_eq!(two[0].tensor("after"), two[1].tensor("before"));
         }
-        for (name, expected) in [("tokens", 50.0), ("patch_numbers", 16.0), ("inner", 128.0)] {
-            assert_eq!(all[0].at(name, &[]), Some(expected));
+        for (name, expected) in [
+            ("tokens", 50.0),
+            ("patches", 49.0),
+            ("patch_numbers", 16.0),
+            ("width", 64.0),
+            ("heads", 4.0),
+            ("inner", 128.0),
+            ("classes", 10.0),
+        ] {
+            assert_eq!(all[0].at(name, &[]), Some(expected), "{name}");
+        }
+    }
+
+    /// The shapes that the cell prints beside the four lines are those of the model's parameters.
+    #[test]
+    fn printed_shapes_are_those_of_the_parameters() {
+        let c = of(1.0);
+        let shapes = digit_models::vit(&cache()).unwrap().config().shapes();
+        let all: [(&str, &[&str]); 6] = [
+            ("cls_token", &["width"]),
+            ("pos_embed", &["tokens", "width"]),
+            ("patch_embed.proj.weight", &["width", "patch_numbers"]),
+            ("blocks.0.mlp.fc1.weight", &["inner", "width"]),
+            ("blocks.3.mlp.fc2.weight", &["width", "inner"]),
+            ("head.weight", &["classes", "width"]),
+        ];
+        for (name, printed) in all {
+            let (_, shape) = shapes.iter().find(|(known, _)| known == name).unwrap();
+            let sizes: Vec<f64> = printed
+                .iter()
+                .map(|size| c.at(size, &[]).unwrap())
+                .collect();
+            let count: usize = shape.iter().product();
+            assert_eq!(sizes.iter().product::<f64>(), count as f64, "{name}");
+            // In front of a vector, and of the table of positions, the files have axes of one.
+            let rows = shape.iter().find(|&&rows| rows > 1).unwrap();
+            assert_eq!(sizes[0], *rows as f64, "{name}");
         }
     }
 }

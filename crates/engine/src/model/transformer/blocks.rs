@@ -51,6 +51,7 @@ pub(super) fn decoder_block(
         heads,
         kv_heads: heads,
         head_width: config.width / heads,
+        window: None,
     };
     let [q, k, v, output] = projections(config, source, &format!("{place}.multihead_attn"))?;
     Ok(PostNormDecoderBlock {

@@ -6,7 +6,12 @@
 //! (a, b) -> (a cos mθᵢ − b sin mθᵢ,  a sin mθᵢ + b cos mθᵢ)                in each head of q and k [T, H·D], m the token's position
 //! linear:  θ / factor
 //! Llama 3: λ = 2π/θ;  λ < L/high: θ;  λ > L/low: θ / factor;  between: (1 − s) θ/factor + s θ,  s = (L/λ − low) / (high − low)
+//! YaRN:    (1 − s) θ + s θ/factor,  s = (i − a) / (b − a) from 0 to 1,  a, b: the planes that turn β_fast, β_slow times in L
+//! LongRoPE: θ / shortᵢ, or θ / longᵢ while a text of more than L tokens is read
 //! ```
+//! With YaRN and LongRoPE the rotated numbers are also multiplied by a factor, so scores by its
+//! square.
+//!
 //! Sines and cosines are computed once for all heads and layers; the crate `explain` has the
 //! same rotation of one matrix, for lessons.
 //!
@@ -23,8 +28,11 @@
 //! ```
 //!
 //! Source: Su et al. 2021, "RoFormer", equation 34; Chen et al. 2023, "Extending context window of
-//! large language models via positional interpolation", equation 4; `rope_type: llama3` as in
-//! Hugging Face transformers' `modeling_rope_utils.py`.
+//! large language models via positional interpolation", equation 4; Peng et al. 2023, "YaRN",
+//! equations 17 to 22; Ding et al. 2024, "LongRoPE", equation 1. Hugging Face transformers'
+//! `modeling_rope_utils.py` for `rope_type: llama3`; for YaRN's ramp, which is even over the numbers
+//! of the planes, where the paper's equation 18 has one over their turns, for its bounds and their
+//! rounding to whole planes; and for the text's length that LongRoPE goes by.
 
 use crate::error::{EngineError, Result};
 use crate::math::double;
@@ -72,8 +80,47 @@ pub enum Scaling {
         /// L, the length of the texts before stretching.
         original_context: usize,
     },
+    /// Planes that turn less than `slow` times in L rotate `factor` times slower, those that turn
+    /// more than `fast` times as before, and those between by an even ramp over the planes.
+    Yarn {
+        /// Above 0.
+        factor: f32,
+        /// β_fast, turns; 32 in the paper.
+        fast: f32,
+        /// β_slow, turns; 1 in the paper.
+        slow: f32,
+        /// L, the length of the texts before stretching.
+        original_context: usize,
+        /// True where the ramp begins and ends at whole planes.
+        truncate: bool,
+        /// Factor of queries and keys after rotation, √(1/t) in the paper: 0.1 ln(factor) + 1.
+        attention: f32,
+    },
+    /// Divisors for short texts and for long ones. All tokens that are read at once go by the last
+    /// position among them, as in transformers: keys that are cached when a text grows past L stay
+    /// as they are.
+    LongRope {
+        /// One for each plane, while a text has at most L tokens.
+        short: Vec<f32>,
+        /// One for each plane, while it has more.
+        long: Vec<f32>,
+        /// L, the length of the texts before stretching.
+        original_context: usize,
+        /// Factor of queries and keys after rotation.
+        attention: f32,
+    },
     /// Plane i rotates `divisors[i]` times slower (GGUF's `rope_freqs.weight`).
     Divisors(Vec<f32>),
+}
+
+impl Scaling {
+    /// The factor of queries and keys after rotation.
+    fn attention(&self) -> f32 {
+        match self {
+            Self::Yarn { attention, .. } | Self::LongRope { attention, .. } => *attention,
+            _ => 1.0,
+        }
+    }
 }
 
 /// The rotary positions of a model.
@@ -89,7 +136,7 @@ pub struct Rope {
     pub scaling: Scaling,
 }
 
-/// Cosine and sine of each token's angle in each plane.
+/// Cosine and sine of each token's angle in each plane, times the factor of the scaling.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RotaryTable {
     /// `[T, D/2]`.
@@ -100,15 +147,14 @@ pub struct RotaryTable {
 }
 
 impl Rope {
-    /// θᵢ of each plane after scaling, in radians a position.
+    /// Checks the sizes, without the memory that the speeds of all planes take.
     ///
     /// # Errors
     /// When the width is odd, the base or a factor is not above 0, or there is not one divisor for
     /// each plane.
-    pub fn angular(&self) -> Result<Vec<f64>> {
-        // -> [D / 2]
+    pub fn check(&self) -> Result<()> {
         let positive = |argument: &'static str, value: f32| match value > 0.0 && value.is_finite() {
-            true => Ok(f64::from(value)),
+            true => Ok(()),
             false => Err(EngineError::value(
                 "rope",
                 argument,
@@ -116,17 +162,62 @@ impl Rope {
                 value,
             )),
         };
+        let all_positive = |divisors: &[f32]| {
+            let planes = self.width / 2;
+            expect("rope", "divisors", &[planes], &[divisors.len()])?;
+            let mut all = divisors.iter();
+            all.try_for_each(|&divisor| positive("divisor", divisor))
+        };
         if !self.width.is_multiple_of(2) {
             return Err(EngineError::value("rope", "width", "even", self.width));
         }
-        let base = positive("base", self.base)?;
-        let planes = self.width / 2;
-        let plain = (0..planes).map(|i| plain_angular(i, self.width, base));
+        positive("base", self.base)?;
+        positive("attention", self.scaling.attention())?;
         match &self.scaling {
-            Scaling::None => Ok(plain.collect()),
+            Scaling::None => Ok(()),
+            Scaling::Linear { factor } => positive("factor", *factor),
+            Scaling::Llama3 {
+                factor, low, high, ..
+            } => {
+                positive("factor", *factor)?;
+                positive("low", *low)?;
+                positive("high", *high)
+            }
+            Scaling::Yarn {
+                factor, fast, slow, ..
+            } => {
+                positive("factor", *factor)?;
+                positive("fast", *fast)?;
+                positive("slow", *slow)
+            }
+            Scaling::LongRope { short, long, .. } => {
+                all_positive(short)?;
+                all_positive(long)
+            }
+            Scaling::Divisors(divisors) => all_positive(divisors),
+        }
+    }
+
+    /// θᵢ of each plane after scaling, in radians a position, in a text of `length` tokens; only
+    /// LongRoPE goes by the length.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub fn angular(&self, length: usize) -> Result<Vec<f64>> {
+        // -> [D / 2]
+        self.check()?;
+        let base = f64::from(self.base);
+        let plain = (0..self.width / 2).map(|i| plain_angular(i, self.width, base));
+        let divided = |divisors: &[f32]| {
+            let all = plain.clone().zip(divisors);
+            all.map(|(theta, &divisor)| theta / f64::from(divisor))
+                .collect()
+        };
+        Ok(match &self.scaling {
+            Scaling::None => plain.collect(),
             Scaling::Linear { factor } => {
-                let factor = positive("factor", *factor)?;
-                Ok(plain.map(|theta| theta / factor).collect())
+                let factor = f64::from(*factor);
+                plain.map(|theta| theta / factor).collect()
             }
             Scaling::Llama3 {
                 factor,
@@ -134,8 +225,7 @@ impl Rope {
                 high,
                 original_context,
             } => {
-                let (low, high) = (positive("low", *low)?, positive("high", *high)?);
-                let factor = positive("factor", *factor)?;
+                let [factor, low, high] = [factor, low, high].map(|&value| f64::from(value));
                 let length = *original_context as f64;
                 let scaled = plain.map(|theta| {
                     let waves = length * theta / TAU;
@@ -148,14 +238,47 @@ impl Rope {
                         (1.0 - smooth) * theta / factor + smooth * theta
                     }
                 });
-                Ok(scaled.collect())
+                scaled.collect()
             }
-            Scaling::Divisors(divisors) => {
-                expect("rope", "divisors", &[planes], &[divisors.len()])?;
-                let scaled = |(theta, &d): (f64, &f32)| Ok(theta / positive("divisor", d)?);
-                plain.zip(divisors).map(scaled).collect()
+            Scaling::Yarn {
+                factor,
+                fast,
+                slow,
+                original_context,
+                truncate,
+                ..
+            } => {
+                let [factor, fast, slow] = [factor, fast, slow].map(|&value| f64::from(value));
+                // The plane that turns so many times in L, as a fraction.
+                let plane = |turns: f64| {
+                    let (length, width) = (*original_context as f64, self.width as f64);
+                    width * double::ln(length / (turns * TAU)) / (2.0 * double::ln(base))
+                };
+                let (mut first, mut last) = (plane(fast), plane(slow));
+                if *truncate {
+                    (first, last) = (first.floor(), last.ceil());
+                }
+                (first, last) = (first.max(0.0), last.min(self.width as f64 - 1.0));
+                if first == last {
+                    last += 0.001;
+                }
+                let scaled = plain.enumerate().map(|(i, theta)| {
+                    let ramp = ((i as f64 - first) / (last - first)).clamp(0.0, 1.0);
+                    (1.0 - ramp) * theta + ramp * theta / factor
+                });
+                scaled.collect()
             }
-        }
+            Scaling::LongRope {
+                short,
+                long,
+                original_context,
+                ..
+            } => divided(match length > *original_context {
+                true => long,
+                false => short,
+            }),
+            Scaling::Divisors(divisors) => divided(divisors),
+        })
     }
 
     /// Cosines and sines of tokens at these positions.
@@ -164,7 +287,8 @@ impl Rope {
     /// As [`Self::angular`].
     pub fn table(&self, positions: &[usize]) -> Result<RotaryTable> {
         // positions [T] -> cos, sin [T, D/2]
-        self.at(positions.len(), |t| positions[t] as f64)
+        let length = positions.iter().max().map_or(0, |last| last + 1);
+        self.at(positions.len(), length, |t| positions[t] as f64)
     }
 
     /// As [`Self::table`], at positions that need not be whole numbers, such as interpolated ones.
@@ -173,16 +297,26 @@ impl Rope {
     /// As [`Self::angular`].
     pub fn table_at(&self, positions: &[f32]) -> Result<RotaryTable> {
         // positions [T] -> cos, sin [T, D/2]
-        self.at(positions.len(), |t| f64::from(positions[t]))
+        let last = positions.iter().fold(-1.0_f32, |a, &b| a.max(b));
+        self.at(positions.len(), (last + 1.0) as usize, |t| {
+            f64::from(positions[t])
+        })
     }
 
-    fn at(&self, tokens: usize, position: impl Fn(usize) -> f64) -> Result<RotaryTable> {
-        let angular = self.angular()?;
+    fn at(
+        &self,
+        tokens: usize,
+        length: usize,
+        position: impl Fn(usize) -> f64,
+    ) -> Result<RotaryTable> {
+        let angular = self.angular(length)?;
         let angle = |(t, i): (usize, usize)| position(t) * angular[i];
         let dim = (tokens, angular.len());
+        // A factor of 1 changes no bit.
+        let factor = self.scaling.attention();
         Ok(RotaryTable {
-            cos: Array2::from_shape_fn(dim, |at| double::cos(angle(at)) as f32),
-            sin: Array2::from_shape_fn(dim, |at| double::sin(angle(at)) as f32),
+            cos: Array2::from_shape_fn(dim, |at| factor * double::cos(angle(at)) as f32),
+            sin: Array2::from_shape_fn(dim, |at| factor * double::sin(angle(at)) as f32),
             pairing: self.pairing,
         })
     }
@@ -248,8 +382,8 @@ mod tests {
 
     #[test]
     fn scalings_are_those_of_the_published_models() {
-        let plain = rope(Scaling::None).angular().unwrap();
-        let half = rope(Scaling::Linear { factor: 2.0 }).angular().unwrap();
+        let plain = rope(Scaling::None).angular(0).unwrap();
+        let half = rope(Scaling::Linear { factor: 2.0 }).angular(0).unwrap();
         assert!(plain.iter().zip(&half).all(|(a, b)| a / 2.0 == *b));
         let llama3 = Scaling::Llama3 {
             factor: 32.0,
@@ -257,25 +391,25 @@ mod tests {
             high: 4.0,
             original_context: 8192,
         };
-        let found = rope(llama3).angular().unwrap();
+        let found = rope(llama3).angular(0).unwrap();
         for (found, expected) in found.iter().zip(LLAMA3) {
             assert!((found / expected - 1.0).abs() < 1e-6, "{found}, {expected}");
         }
         let divisors = Scaling::Divisors(vec![1.0, 1.0, 2.0, 4.0]);
-        let found = rope(divisors).angular().unwrap();
+        let found = rope(divisors).angular(0).unwrap();
         assert_eq!(found, [plain[0], plain[1], plain[2] / 2.0, plain[3] / 4.0]);
     }
 
     #[test]
     fn nonsense_is_refused() {
-        assert!(rope(Scaling::Linear { factor: 0.0 }).angular().is_err());
-        assert!(rope(Scaling::Divisors(vec![1.0])).angular().is_err());
+        assert!(rope(Scaling::Linear { factor: 0.0 }).angular(0).is_err());
+        assert!(rope(Scaling::Divisors(vec![1.0])).angular(0).is_err());
         assert!(
             Rope {
                 width: 7,
                 ..rope(Scaling::None)
             }
-            .angular()
+            .angular(0)
             .is_err()
         );
         assert!(
@@ -283,7 +417,7 @@ mod tests {
                 base: f32::NAN,
                 ..rope(Scaling::None)
             }
-            .angular()
+            .angular(0)
             .is_err()
         );
         let rotary = rope(Scaling::None).table(&[0]).unwrap();

@@ -1,0 +1,4 @@
+//! What the tests of gradients share.
+
+pub(crate) mod bits;
+pub(crate) mod check;

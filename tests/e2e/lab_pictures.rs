@@ -1,0 +1,319 @@
+//! Cells of the lessons on a Vision Transformer that the reader has opened, on the reader's picture.
+
+use engine::formula::Formula;
+use engine::model::swin::Config;
+use engine::parameters::{Memory, Parameters};
+use engine::quant::Type;
+use fantoccini::Locator;
+use serde_json::json;
+use tools::safetensors::write_parameters;
+
+use super::axe::violations_of_page;
+use super::browser::{Browser, Look, with_browser};
+use super::lab::{choose, choose_in, made, shared, sideways, start, text, wait_open};
+use super::reader::click;
+use super::site;
+use browser_harness::Habits;
+
+/// Opens one of the cells.
+async fn open_cell(browser: &Browser, title: &str) {
+    let summary = format!("//summary[.='{title}']");
+    click(browser, Locator::XPath(&summary)).await;
+}
+
+async fn ready(browser: &Browser, id: &str) {
+    let script = format!("return document.getElementById('{id}')?.dataset.state === 'ready'");
+    browser
+        .wait_for(&format!("{id} to be ready"), &script)
+        .await;
+    assert_eq!(text(browser, &format!("#{id} .cell-error")).await, "");
+}
+
+/// Waits for a pass of the model for each head: longer than for other cells.
+async fn swept(browser: &Browser) {
+    let state = "return document.getElementById('lab-class-heads')?.dataset.state";
+    for _ in 0..600 {
+        if browser.script(state, &[]).await != json!("busy") {
+            break;
+        }
+        super::browser::pause(500).await;
+    }
+    ready(browser, "lab-class-heads").await;
+}
+
+/// The numbers below the large picture.
+async fn readout(browser: &Browser) -> String {
+    text(browser, "#lab-patch-attention .readout").await
+}
+
+/// Waits for other numbers than these.
+async fn changed(browser: &Browser, before: &str) {
+    let script = format!(
+        "return document.querySelector('#lab-patch-attention .readout').textContent !== {}",
+        json!(before)
+    );
+    browser.wait_for("other weights", &script).await;
+    ready(browser, "lab-patch-attention").await;
+}
+
+#[test]
+fn an_opened_vit_shows_its_heads_its_lens_and_what_each_head_is_worth() {
+    let folder = |name: &str| shared(&format!("vit-tiny-patch16-224/{name}"));
+    let (Some(weights), Some(config), Some(cat)) = (
+        folder("model.safetensors"),
+        folder("config.json"),
+        folder("reference/chelsea-224.png"),
+    ) else {
+        return;
+    };
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        start(browser, &server, Look::DESK_LIGHT).await;
+        choose(browser, &[&weights, &config]).await;
+        wait_open(browser).await;
+        // The file names no classes: the page says where their names are from.
+        let names = text(browser, ".lab-names").await;
+        assert!(names.contains("ImageNet-1k"), "{names}");
+        // Before there is a picture there is nothing to look into.
+        let cells = "return document.querySelectorAll('.lab-cells').length";
+        assert_eq!(browser.script(cells, &[]).await, json!(0));
+        choose_in(browser, ".picture-box input[type=file]", &[&cat]).await;
+        browser
+            .wait_for(
+                "the cat",
+                "return document.querySelector('.lab-classes .share-word')?.textContent === 'Egyptian cat'",
+            )
+            .await;
+
+        open_cell(browser, "What a patch attends to").await;
+        ready(browser, "lab-patch-attention").await;
+        // The class token first. Then a patch: its weights are others.
+        let hint = text(browser, "#lab-patch-attention .row.center").await;
+        assert!(hint.contains("is the query"), "{hint}");
+        let class = readout(browser).await;
+        let picture = "#lab-patch-attention .patch-grid canvas";
+        click(browser, Locator::Css(picture)).await;
+        changed(browser, &class).await;
+        let hint = text(browser, "#lab-patch-attention .row.center").await;
+        assert!(hint.contains("Query: patch"), "{hint}");
+        // Another head, chosen in the picture of all heads: the last layer and head.
+        let before = readout(browser).await;
+        let last = "const maps = document.querySelector('#lab-patch-attention .head-gallery canvas');
+            const place = maps.getBoundingClientRect();
+            maps.dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: place.right - 3, clientY: place.bottom - 3 }))";
+        browser.script(last, &[]).await;
+        changed(browser, &before).await;
+        let name = text(browser, "#lab-patch-attention .panel-title").await;
+        assert_eq!(name, "Layer 12, head 3");
+        let before = readout(browser).await;
+        click(
+            browser,
+            Locator::XPath("//*[@id='lab-patch-attention']//label[contains(., 'Rollout')]"),
+        )
+        .await;
+        changed(browser, &before).await;
+        let found = readout(browser).await;
+        assert!(
+            found.contains("mean attention distance") && found.contains("px"),
+            "{found}"
+        );
+
+        open_cell(browser, "Which block knows the class").await;
+        ready(browser, "lab-class-token-lens").await;
+        let rows = "return [...document.querySelectorAll('#lab-class-token-lens tbody th')].length";
+        assert_eq!(browser.script(rows, &[]).await, json!(13));
+        let verdict = text(browser, "#lab-class-token-lens .verdict").await;
+        assert!(
+            verdict.contains("Egyptian cat") && verdict.contains("1,000"),
+            "{verdict}"
+        );
+        browser.picture("lab-pictures-cells").await;
+
+        // A pass for each of 36 heads can be stopped, and begun again.
+        open_cell(browser, "The class without each head").await;
+        let stop = "//*[@id='lab-class-heads']//button[.='Stop']";
+        browser
+            .wait_for(
+                "a button that stops",
+                "return [...document.querySelectorAll('#lab-class-heads button')].some(b => b.textContent === 'Stop')",
+            )
+            .await;
+        click(browser, Locator::XPath(stop)).await;
+        browser
+            .wait_for(
+                "the computation to have been stopped",
+                "return !!document.querySelector('#lab-class-heads .cell-error')?.textContent.includes('You stopped')",
+            )
+            .await;
+        // The page goes on: another query is answered.
+        let before = readout(browser).await;
+        click(
+            browser,
+            Locator::XPath("//*[@id='lab-patch-attention']//label[contains(., 'One head')]"),
+        )
+        .await;
+        changed(browser, &before).await;
+        click(
+            browser,
+            Locator::XPath("//*[@id='lab-class-heads']//button[.='Retry']"),
+        )
+        .await;
+        super::browser::pause(200).await;
+        swept(browser).await;
+        let classes = "return [...document.querySelectorAll('#lab-class-heads select[name=class] option')].map(o => o.textContent)";
+        let classes = browser.script(classes, &[]).await;
+        assert_eq!(
+            (classes[0].as_str(), classes.as_array().map(Vec::len)),
+            (Some("Egyptian cat"), Some(5))
+        );
+
+        // Another picture: all cells follow it. The lens waits behind the sweep over heads, a head at a time.
+        let answer = text(browser, "#lab-class-token-lens .verdict strong").await;
+        click(browser, Locator::XPath("//button[.='Coffee']")).await;
+        browser
+            .wait_for(
+                "the lens to follow",
+                &format!("return document.querySelector('#lab-class-token-lens .verdict strong').textContent !== {}", json!(answer)),
+            )
+            .await;
+        let answer = text(browser, "#lab-class-token-lens .verdict strong").await;
+        assert_eq!(answer, "espresso");
+        for look in [Look::DESK_DARK, Look::PHONE_LIGHT] {
+            browser.look(look).await;
+            super::browser::pause(300).await;
+            assert_eq!(
+                sideways(browser).await,
+                json!(0),
+                "the page scrolls sideways"
+            );
+            let found = violations_of_page(browser).await;
+            assert!(found.is_empty(), "{found:#?}");
+        }
+        browser.picture("lab-pictures-phone").await;
+        let complaints = browser.complaints(&server.origin()).await;
+        assert!(complaints.is_empty(), "{complaints:?}");
+    });
+}
+
+/// The site's own model of digits: the same cells, ten classes.
+#[test]
+fn the_sites_own_vit_computes_the_cells_too() {
+    let server = site::serve(Habits::SUB_FOLDER);
+    with_browser(async |browser| {
+        start(browser, &server, Look::PHONE_DARK).await;
+        click(
+            browser,
+            Locator::XPath("//button[starts-with(., 'digit-vit')]"),
+        )
+        .await;
+        browser
+            .wait_for(
+                "the model, or the question before it is fetched",
+                "document.querySelector('.lab-ahead .primary')?.click();
+                 return !!document.querySelector('.lab-facts')",
+            )
+            .await;
+        wait_open(browser).await;
+        click(browser, Locator::XPath("//button[.='Seven']")).await;
+        browser
+            .wait_for(
+                "the classes",
+                "return !!document.querySelector('.lab-classes .share-word')",
+            )
+            .await;
+        open_cell(browser, "Which block knows the class").await;
+        ready(browser, "lab-class-token-lens").await;
+        let rows = "return [...document.querySelectorAll('#lab-class-token-lens tbody th')].length";
+        assert_eq!(browser.script(rows, &[]).await, json!(5));
+        open_cell(browser, "The class without each head").await;
+        ready(browser, "lab-class-heads").await;
+        assert_eq!(
+            sideways(browser).await,
+            json!(0),
+            "the page scrolls sideways"
+        );
+    });
+}
+
+/// A Swin V2 of two stages with random weights, its configuration in the file itself.
+fn small_swin() -> std::path::PathBuf {
+    let config = Config {
+        width: 8,
+        depths: vec![2, 2],
+        heads: vec![2, 2],
+        window: 8,
+        trained_windows: Vec::new(),
+        patch: 4,
+        image: 128,
+        classes: 3,
+        inner_ratio: 2,
+        norm_eps: 1e-5,
+    };
+    let mut formula = Formula::new(1, config.shapes());
+    let mut memory = Memory::default();
+    for name in formula.names() {
+        let tensor = formula.read(&name).expect("a tensor");
+        memory.insert(name, tensor);
+    }
+    let description = json!({
+        "model_type": "swinv2", "embed_dim": 8, "depths": [2, 2], "num_heads": [2, 2], "window_size": 8, "patch_size": 4,
+        "image_size": 128, "mlp_ratio": 2.0, "layer_norm_eps": 1e-5, "hidden_act": "gelu", "num_labels": 3,
+        "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5],
+    });
+    let metadata = [("config".to_owned(), description.to_string())];
+    let weights = write_parameters(&metadata, &memory, Type::F32).expect("a file");
+    made("swin.safetensors", &weights)
+}
+
+/// Whom a patch reaches through the windows of an opened Swin V2: chosen on the picture, block by block.
+#[test]
+fn an_opened_swin_shows_whom_a_patch_reaches() {
+    let weights = small_swin();
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        start(browser, &server, Look::DESK_LIGHT).await;
+        choose(browser, &[&weights]).await;
+        wait_open(browser).await;
+        click(browser, Locator::XPath("//button[.='Coffee']")).await;
+        browser
+            .wait_for("the cells", "return !!document.querySelector('.lab-cells')")
+            .await;
+        open_cell(browser, "Whom a patch reaches").await;
+        ready(browser, "lab-swin-windows").await;
+        let now = async |kind: &str| -> u32 {
+            let number = format!("#lab-swin-windows [data-from^='{kind}.now']");
+            let found = text(browser, &number).await;
+            found.parse().unwrap_or_else(|_| panic!("{kind}: {found}"))
+        };
+        // The corner: its window of 8 x 8 tokens, and with the shift 12 x 12.
+        assert_eq!((now("fixed").await, now("shifted").await), (64, 144));
+        let picture = "#lab-swin-windows .patch-grid canvas";
+        click(browser, Locator::Css(picture)).await;
+        // The middle touches four windows, but a patch belongs to one.
+        let middle = "return document.querySelector(\"#lab-swin-windows [data-from^='chosen']\").textContent !== '0'
+            && document.getElementById('lab-swin-windows').dataset.state === 'ready'";
+        browser.wait_for("the patch in the middle", middle).await;
+        assert_eq!((now("fixed").await, now("shifted").await), (64, 256));
+        // The last block: the second stage has a quarter of the tokens.
+        let last = "const slider = document.querySelector('#lab-swin-windows input[type=range]');
+            slider.value = slider.max;
+            slider.dispatchEvent(new Event('input', { bubbles: true }))";
+        browser.script(last, &[]).await;
+        let stage = "return document.querySelector(\"#lab-swin-windows [data-from^='stage.now']\")?.textContent === '2'";
+        browser.wait_for("the second stage", stage).await;
+        ready(browser, "lab-swin-windows").await;
+        assert!(now("fixed").await < now("shifted").await);
+        for look in [Look::DESK_DARK, Look::PHONE_LIGHT] {
+            browser.look(look).await;
+            super::browser::pause(300).await;
+            assert_eq!(
+                sideways(browser).await,
+                json!(0),
+                "the page scrolls sideways"
+            );
+            let found = violations_of_page(browser).await;
+            assert!(found.is_empty(), "{found:#?}");
+        }
+        browser.picture("lab-swin-windows").await;
+    });
+}
