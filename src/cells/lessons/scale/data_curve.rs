@@ -40,7 +40,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <div class="stack tight">
                 {published(cx, computed)}
                 <p class="hint">
-                    "Published: top-one accuracy on ImageNet after pre-training on three sets of pictures and fine-tuning ("
+                    "Published: right answers (top-1 accuracy) on ImageNet after pre-training on three sets of pictures and fine-tuning ("
                     <span data-label="">"Dosovitskiy et al., 2021, table 5"</span> ")."
                 </p>
             </div>

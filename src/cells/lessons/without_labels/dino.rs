@@ -21,10 +21,10 @@ const READ: [(&str, &str, Concept); 3] = [
 
 /// The lines of the right chart.
 const ENTROPIES: [(&str, &str, Concept); 4] = [
-    ("both: of the mean", "both.all", Concept::Weight),
-    ("both: mean", "both.each", Concept::Output),
-    ("missing: of the mean", "lacking.all", Concept::Score),
-    ("missing: mean", "lacking.each", Concept::Position),
+    ("both: mean target", "both.all", Concept::Weight),
+    ("both: single targets", "both.each", Concept::Output),
+    ("missing: mean target", "lacking.all", Concept::Score),
+    ("missing: single targets", "lacking.each", Concept::Position),
 ];
 
 /// The rows of the table of this tab: name, in place, moved.
