@@ -195,6 +195,18 @@ fn an_opened_vit_shows_its_heads_its_lens_and_what_each_head_is_worth() {
     });
 }
 
+/// Files that end as pictures do and hold none: no byte, no column, no row. Each with a part of the
+/// message that it gets.
+fn without_pixels() -> [(std::path::PathBuf, &'static str); 3] {
+    let svg = b"<svg xmlns='http://www.w3.org/2000/svg' width='28' height='0'/>";
+    let png = [b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".as_slice(), &[0; 17]].concat();
+    [
+        (made("no-byte.png", b""), "is empty"),
+        (made("no-column.png", &png), "without a pixel: 0 \u{d7} 0"),
+        (made("no-row.svg", svg), "without a pixel: 28 \u{d7} 0"),
+    ]
+}
+
 /// The site's own model of digits: the same cells, ten classes.
 #[test]
 fn the_sites_own_vit_computes_the_cells_too() {
@@ -221,6 +233,16 @@ fn the_sites_own_vit_computes_the_cells_too() {
                 "return !!document.querySelector('.lab-classes .share-word')",
             )
             .await;
+        // A file without a picture is named, and the answer to the one before stays.
+        let answer = text(browser, ".lab-classes").await;
+        for (file, words) in without_pixels() {
+            choose_in(browser, ".picture-box input[type=file]", &[&file]).await;
+            let said = format!(
+                "return !!document.querySelector('.picture-box .entry-problem')?.textContent.includes('{words}')"
+            );
+            browser.wait_for(words, &said).await;
+            assert_eq!(text(browser, ".lab-classes").await, answer, "{words}");
+        }
         open_cell(browser, "Which block knows the class").await;
         ready(browser, "lab-class-token-lens").await;
         let rows = "return [...document.querySelectorAll('#lab-class-token-lens tbody th')].length";

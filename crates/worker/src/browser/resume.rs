@@ -1,17 +1,37 @@
 //! Downloads that continue from the bytes that are stored on the device.
 
-use js_sys::Uint8Array;
+use js_sys::{Promise, Uint8Array};
 use wasm_bindgen::JsValue;
-use web_sys::{FileSystemDirectoryHandle, Response};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{DedicatedWorkerGlobalScope, FileSystemDirectoryHandle, Response};
 use worker::folder::folder;
 use worker::model::protocol::Storage;
-use worker::model::stored_file::{FileInfo, ResponseInfo, Reuse};
+use worker::model::stored_file::{FileInfo, ResponseInfo, Reuse, after_break};
 
-use super::fetch::{Download, body, check_size, message_of, request};
+use super::fetch::{
+    Download, IN_USE, body, check_size, message_of, name_of, request, storage_message_of,
+};
 use super::memory::InMemory;
 use super::models::LoadError;
 use super::store::StoredFile;
 use super::transfer::{Fetched, Transfer};
+
+/// How often a file is opened that is in use, and the milliseconds between: a worker that the reader
+/// has just stopped gives its files back a moment later.
+const TRIES: usize = 6;
+const PAUSE_MS: i32 = 100;
+
+/// Waits [`PAUSE_MS`].
+async fn pause(scope: &DedicatedWorkerGlobalScope) {
+    let waited = Promise::new(&mut |resolve, _| {
+        let set = scope.set_timeout_with_callback_and_timeout_and_arguments_0(&resolve, PAUSE_MS);
+        if set.is_err() {
+            let _ = resolve.call0(&JsValue::NULL);
+        }
+    });
+    // It is only ever resolved.
+    let _ = JsFuture::from(waited).await;
+}
 
 impl Transfer<'_> {
     /// The stored file of the address, and the folder that holds it.
@@ -22,6 +42,14 @@ impl Transfer<'_> {
         &self,
     ) -> Result<(StoredFile, FileSystemDirectoryHandle), JsValue> {
         let folder = folder(&self.scope.navigator()).await?;
+        for _ in 1..TRIES {
+            match StoredFile::open(&folder, self.url).await {
+                Err(error) if name_of(&error).as_deref() == Some(IN_USE) => {
+                    pause(self.scope).await;
+                }
+                opened => return Ok((opened?, folder)),
+            }
+        }
         let stored = StoredFile::open(&folder, self.url).await?;
         Ok((stored, folder))
     }
@@ -119,7 +147,8 @@ impl Transfer<'_> {
         let stream = body(self.url, response)?;
         let mut download = Download::new(self.url, info.total, before)?;
         let (mut begun, mut refused, mut memory) = (before > 0, None, None);
-        let known = if before > 0 { stored.size() } else { 0 };
+        let stored_before = stored.size();
+        let known = if before > 0 { stored_before } else { 0 };
         let (url, progress) = (self.url, &mut *self.progress);
         let mut each = |chunk: &Uint8Array, at: u64| -> Result<bool, LoadError> {
             if at < known && !stored.holds(at, known, chunk) {
@@ -161,11 +190,15 @@ impl Transfer<'_> {
             // opened.
             let _ = stored.empty();
         }
-        read.map_err(|error| {
-            with_resume_hint(error, begun && info.total.is_some() && stored.size() > 0)
+        read.map_err(|error| match error {
+            LoadError::Broken(why) if begun && info.total.is_some() => {
+                let way_on = after_break(stored_before, stored.size());
+                LoadError::Broken(way_on.map_or_else(|| why.clone(), |on| format!("{why} {on}")))
+            }
+            other => other,
         })?;
         let storage = match &refused {
-            Some(why) => Storage::Refused(message_of(why)),
+            Some(why) => Storage::Refused(storage_message_of(why)),
             None => Storage::Stored { before },
         };
         Ok(Some(Came { memory, storage }))
@@ -195,13 +228,4 @@ fn in_memory(
         ))
     })?;
     Ok(memory)
-}
-
-fn with_resume_hint(error: LoadError, is_kept: bool) -> LoadError {
-    match error {
-        LoadError::Broken(why) if is_kept => LoadError::Broken(format!(
-            "{why} What came is kept: open it again, and only the rest is fetched."
-        )),
-        other => other,
-    }
 }
