@@ -1,7 +1,7 @@
 //! Computations that several cells share.
 
 pub(crate) mod bias_runs;
-pub(crate) mod block_parts;
+pub mod block_parts;
 pub(crate) mod decoder_parts;
 pub(crate) mod depth_runs;
 pub(crate) mod digit_models;

@@ -460,7 +460,7 @@ mod tests {
         assert!(found > 140, "{found}");
         let mut spot = Spot::new(&VIT, (1, 1), "probabilities", (0, 4)).unwrap();
         let mut way = vec![spot.part];
-        // The second term of a sum leads to what was added, the class token's own to the patches.
+        // From the MLP of the last block to its attention, and there to a key of patch 7.
         for of in [
             Of::Term(4, 0),
             Of::Term(9, 0),
@@ -471,18 +471,19 @@ mod tests {
             Of::Step(0),
             Of::Term(5, 0),
             Of::Step(0),
-            Of::Term(0, 0),
             Of::Term(1, 0),
             Of::Term(3, 0),
-            Of::Term(18, 1),
+            Of::Term(18, 0),
             Of::Term(7, 0),
+            Of::Term(2, 1),
+            Of::Term(5, 0),
             Of::Step(0),
         ] {
             let count = shape(&kept.computed(&at(spot)), "terms")[0];
             spot = spot.source(&VIT, of, count, sizes).unwrap();
             way.push(spot.part);
         }
-        assert_eq!((spot.part, spot.layer, spot.row), ("residual-2", 3, 18));
+        assert_eq!((spot.part, spot.layer, spot.row), ("residual-2", 3, 7));
         let mut spot = Spot::new(&VIT, (1, 1), "norm-1", (18, 7)).unwrap();
         for of in [
             Of::Step(0),
@@ -507,16 +508,16 @@ mod tests {
     #[test]
     fn inputs_out_of_range_get_a_message() {
         for (name, value, said) in [
-            ("part", choice("token"), "part"),
+            ("part", choice("token"), "is not one of pixels, patches"),
             ("layer", number(5.0), "outside 1 to 4"),
             ("head", number(0.0), "outside 1 to 4"),
             ("row", number(51.0), "outside 1 to 50"),
             ("column", number(129.0), "outside 1 to 128"),
-            ("column", number(1.5), "1.5"),
+            ("column", number(1.5), "1.5 is not a whole number"),
         ] {
             let spec = inputs().into_iter().find(|spec| spec.name == name).unwrap();
             let error = spec.check(&value).unwrap_err().to_string();
-            assert!(error.to_lowercase().contains(said), "{name}: {error}");
+            assert!(error.contains(said), "{name}: {error}");
         }
         // Within the limits, a place beyond the opened tensor means its last one.
         let given = given().with("part", choice("logits"));
