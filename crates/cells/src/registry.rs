@@ -162,6 +162,7 @@ macro_rules! for_each_lesson {
                 patch_attention: models,
                 class_token_lens: models,
                 class_or_mean: models,
+                whole_vit: models,
                 four_equations: models,
                 two_transformers: models,
             }

@@ -52,12 +52,28 @@ class Vit:
         x = x + self.weights["pos_embed"][0]
         blocks = []
         for n in range(self.config["num_hidden_layers"]):
-            q, k, v = self.layer(self.norm(x, f"blocks.{n}.norm1"), f"blocks.{n}.attn.qkv").chunk(3, dim=-1)
+            name = f"blocks.{n}"
+            norm = self.norm(x, f"{name}.norm1")
+            q, k, v = self.layer(norm, f"{name}.attn.qkv").chunk(3, dim=-1)
             seen, mixed = attend(q, k, v, self.config["num_attention_heads"])
-            attention = self.layer(mixed, f"blocks.{n}.attn.proj")
+            attention = self.layer(mixed, f"{name}.attn.proj")
             middle = x + attention
-            mlp = self.layer(F.gelu(self.layer(self.norm(middle, f"blocks.{n}.norm2"), f"blocks.{n}.mlp.fc1")), f"blocks.{n}.mlp.fc2")
+            norm_2 = self.norm(middle, f"{name}.norm2")
+            inner = self.layer(norm_2, f"{name}.mlp.fc1")
+            activation = F.gelu(inner)
+            mlp = self.layer(activation, f"{name}.mlp.fc2")
             blocks.append({"before": x, "msa": attention, "middle": middle, "mlp": mlp, "weights": seen["weights"]})
+            blocks[-1]["parts"] = {
+                "norm-1": norm,
+                **seen,
+                "attention-out": attention,
+                "residual-1": middle,
+                "norm-2": norm_2,
+                "mlp-in": inner,
+                "activation": activation,
+                "mlp-out": mlp,
+                "residual-2": middle + mlp,
+            }
             x = middle + mlp
         return blocks, x
 
@@ -136,6 +152,52 @@ def four_equations(text, block, names):
     return cell("four-equations", tensors, given(text) | ({"block": block} if block != 1 else {}))
 
 
+def whole_vit(text, layer, head, row, column):
+    """Every tensor of the pass by the names of the cell's parts, each with one number of it."""
+    image = centred(ink(strokes(text)))
+    blocks, last = VIT.forward(image)
+    patch, bias = VIT.weights["patch_embed.proj.weight"], VIT.weights["patch_embed.proj.bias"]
+    side = VIT.config["patch_size"]
+    patches = F.unfold(image[None], side, stride=side)[0].T
+    embedded = patches @ patch.flatten(1).T + bias
+    norm = VIT.norm(last, "norm")
+    logits = VIT.layer(norm[:1], "head")
+    parts = {
+        "pixels": image[0],
+        "patches": patches,
+        "embedding": embedded,
+        "with-class": torch.cat([VIT.weights["cls_token"][0], embedded]),
+        "position": VIT.weights["pos_embed"][0],
+        "input": blocks[0]["before"],
+        **blocks[layer - 1]["parts"],
+        "norm": norm,
+        "class": norm[:1],
+        "logits": logits,
+        "probabilities": torch.softmax(logits, dim=-1),
+    }
+    found = []
+    for part, opened in parts.items():
+        opened = opened[head - 1] if opened.dim() == 3 else opened
+        at = min(row, len(opened)) - 1, min(column, opened.shape[1]) - 1
+        named = {
+            "value": tensor(opened[at], 5e-5),
+            "probabilities": tensor(parts["probabilities"][0], PROBABILITY),
+        }
+        # Of the others the selected number: all numbers would be a large file.
+        if part == "pixels" or len(opened) == 1:
+            named["opened"] = tensor(opened, 5e-5)
+        if part == "scores":
+            q, k = (parts[name][head - 1] for name in ("q", "k"))
+            products = q[at[0]] * k[at[1]]
+            terms = torch.stack([q[at[0]], k[at[1]], products, products.cumsum(0)], dim=1)
+            named["terms"] = tensor(terms, 1e-4)
+        chosen = {"part": part, "layer": layer, "head": head, "row": row, "column": column}
+        beginning = {"part": "weights", "layer": 2, "head": 2, "row": 1, "column": 19}
+        inputs = {name: value for name, value in chosen.items() if value != beginning[name]}
+        found.append(cell("whole-vit", named, given(text) | inputs))
+    return found
+
+
 def class_or_mean(text):
     image = centred(ink(strokes(text)))
     blocks, last = VIT.forward(image)
@@ -180,6 +242,8 @@ write(
         four_equations(FOUR, 1, ["z_0", "msa"]),
         four_equations(CROSS, 4, ["mlp"]),
         *(class_or_mean(text) for text in (FOUR, CROSS)),
+        *whole_vit(FOUR, 2, 2, 1, 19),
+        *whole_vit(CROSS, 3, 4, 33, 15),
         two_transformers(),
     ],
 )

@@ -1,12 +1,14 @@
 //! Computations that several cells share.
 
 pub(crate) mod bias_runs;
+pub mod block_parts;
 pub(crate) mod decoder_parts;
 pub(crate) mod depth_runs;
 pub(crate) mod digit_models;
 pub(crate) mod drawn;
 pub(crate) mod measure;
 pub(crate) mod mlp_runs;
+pub(crate) mod opened_number;
 pub(crate) mod opened_picture;
 pub(crate) mod race;
 pub(crate) mod readers;
@@ -20,5 +22,6 @@ pub(crate) mod training;
 pub(crate) mod translator_runs;
 pub(crate) mod unlabelled_runs;
 pub(crate) mod untrained;
+pub(crate) mod vit_parts;
 pub(crate) mod vocabularies;
 pub(crate) mod words;

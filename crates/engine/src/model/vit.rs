@@ -31,10 +31,11 @@ use super::names::{Shapes, known, prefix};
 use super::vit_blocks::{Encoder, Sizes};
 use crate::error::Result;
 use crate::nn::compute::Compute;
-use crate::nn::norm::Norm;
+use crate::nn::norm::{LayerNorm, Norm};
 use crate::nn::packed::ranges;
 use crate::nn::picture_tokens::PictureTokens;
 use crate::nn::plain::Plain;
+use crate::nn::pre_norm::PreNormBlock;
 use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
 use crate::trace::{Observer, observe};
@@ -224,6 +225,21 @@ impl Vit {
     /// True when a class token comes before the patches.
     pub fn has_class_token(&self) -> bool {
         self.encoder.tokens.class.is_some()
+    }
+
+    /// The blocks, in their order.
+    pub fn blocks(&self) -> &[PreNormBlock] {
+        &self.encoder.blocks
+    }
+
+    /// The norm after the last block.
+    pub fn last_norm(&self) -> &LayerNorm {
+        &self.encoder.norm
+    }
+
+    /// The class head, C to the number of classes.
+    pub fn head(&self) -> &Projection {
+        &self.head
     }
 
     /// The tokens after the last norm: the class token, where there is one, then the patches row by
