@@ -1,13 +1,13 @@
 //! The lab: a full-size model from the reader's disk, an address or a shape, run and looked into.
 
 mod answers;
-mod class_heads;
 mod class_names;
 mod download_offer;
 mod inside;
 mod lesson_cells;
 mod message;
 mod open;
+mod patch_filters;
 mod pictures;
 mod requests;
 mod sentences;

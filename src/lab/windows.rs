@@ -6,6 +6,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::blocks_box::blocks_box;
 use crate::cells::parts::figures::values;
 use crate::cells::parts::model_note::trained;
 use crate::cells::parts::opened_picture::OpenedPicture;
@@ -38,7 +39,7 @@ pub(super) fn view(cx: CellCx) -> AnyView {
         return ().into_any();
     };
     view! {
-        <div class="controls">{blocks_box(cx)}</div>
+        <div class="controls">{blocks_box(cx, "Number of blocks: ")}</div>
         <div class="cols-2">{SIDES.map(|side| panel(cx, picture, side)).collect_view()}</div>
         <p>
             "Patch " {cx.num("chosen", &[], Format::Count)} " is replaced by its negative. Stage "
@@ -48,28 +49,6 @@ pub(super) fn view(cx: CellCx) -> AnyView {
         </p>
         <More summary="Tokens that differ after each block">{table(cx)}</More>
         {trained(&[])}
-    }
-    .into_any()
-}
-
-/// The number of blocks, as a slider that ends at the model's last.
-fn blocks_box(cx: CellCx) -> AnyView {
-    let (now, count) = (
-        cx.value("blocks", Vec::new()),
-        cx.value("count", Vec::new()),
-    );
-    let shown = move || now.get().unwrap_or_default();
-    let set = move |event| {
-        if let Ok(blocks) = event_target_value(&event).parse::<f64>() {
-            cx.set("blocks", InputValue::Number(blocks));
-        }
-    };
-    view! {
-        <label class="field">
-            <span>"Number of blocks: " {cx.num("blocks", &[], Format::Count)} " of " {cx.num("count", &[], Format::Count)}</span>
-            <input type="range" name="blocks" min="0" step="1" max=move || count.get().unwrap_or_default().to_string()
-                prop:value=move || shown().to_string() on:input=set />
-        </label>
     }
     .into_any()
 }

@@ -127,6 +127,21 @@ fn an_opened_vit_shows_its_heads_its_lens_and_what_each_head_is_worth() {
             verdict.contains("Egyptian cat") && verdict.contains("1,000"),
             "{verdict}"
         );
+        // What the patches say: 196 of them, in the colours of their classes; one is read by itself.
+        let keys = "return [...document.querySelectorAll('#lab-class-token-lens .class-keys .num')]
+            .reduce((sum, number) => sum + Number(number.textContent.replace(',', '')), 0)";
+        assert_eq!(browser.script(keys, &[]).await, json!(196));
+        click(
+            browser,
+            Locator::Css("#lab-class-token-lens .patch-grid canvas"),
+        )
+        .await;
+        let reads = "return /Patch 1\\d\\d after 12 blocks/.test(document.querySelector('#lab-class-token-lens .verdict').textContent)";
+        browser.wait_for("what a patch says", reads).await;
+        ready(browser, "lab-class-token-lens").await;
+        let button = "//*[@id='lab-class-token-lens']//button[.='What the classifier reads']";
+        click(browser, Locator::XPath(button)).await;
+        ready(browser, "lab-class-token-lens").await;
         browser.picture("lab-pictures-cells").await;
 
         // A pass for each of 36 heads can be stopped, and begun again.

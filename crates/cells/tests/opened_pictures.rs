@@ -8,10 +8,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cells::lessons::vit::{class_token_lens, patch_attention};
+use cells::lessons::vit::{class_heads, class_token_lens, patch_attention};
 use cells::model_cache::ModelCache;
+use cells::opened;
 use cells::opened::window_reach::{self, OpenedWindows};
-use cells::opened::{self, class_heads};
 use cells::picture_model::OpenedPicture;
 use cells::text_model::{OpenedSentence, Reader};
 use cells::{CellError, CellSpec, Computation, InputValue, Inputs, Progress, jobs};
@@ -102,19 +102,42 @@ fn the_shipped_model_by_the_handle_gives_the_same_bits() {
             );
         }
     }
-    let spec = &class_token_lens::SPEC;
-    let lesson = jobs::compute(spec, &defaults(spec), &cache).unwrap();
-    let found = on(&class_token_lens::OPENED, &opened);
-    for tensor in [
-        "answer",
-        "answer.probability",
-        "knows",
-        "best",
-        "best.probability",
-    ] {
-        assert_eq!(found.tensor(tensor), lesson.tensor(tensor), "{tensor}");
+    for (token, blocks) in [(0, 4), (25, 2), (49, 0)] {
+        let of = |spec: &CellSpec| {
+            let number = |n: usize| InputValue::Number(n as f64);
+            let token = defaults(spec).with("token", number(token));
+            token.with("blocks", number(blocks))
+        };
+        let spec = &class_token_lens::SPEC;
+        let lesson = jobs::compute(spec, &of(spec), &cache).unwrap();
+        let spec = &class_token_lens::OPENED;
+        let (found, _) = computed(spec, &of(spec), &opened).unwrap();
+        for tensor in [
+            "answer",
+            "answer.probability",
+            "knows",
+            "best",
+            "best.probability",
+            "patches.class",
+            "patches.group",
+            "patches.probability",
+            "groups.count",
+            "others",
+            "token",
+            "blocks",
+            "count",
+        ] {
+            assert_eq!(found.tensor(tensor), lesson.tensor(tensor), "{tensor}");
+        }
+        assert_eq!(found.words("depths"), lesson.words("depths"));
     }
-    assert_eq!(found.words("depths"), lesson.words("depths"));
+    let spec = &class_heads::SPEC;
+    let lesson = jobs::compute(spec, &defaults(spec), &cache).unwrap();
+    let heads = on(&class_heads::OPENED, &opened);
+    for tensor in ["changes", "probabilities", "order", "whole", "turned"] {
+        assert_eq!(heads.tensor(tensor), lesson.tensor(tensor), "{tensor}");
+    }
+    let found = on(&class_token_lens::OPENED, &opened);
     // Without names, classes are numbers.
     assert_eq!(found.words("prediction"), ["class 4"]);
     assert_eq!(found.words("words").len(), 5 * class_token_lens::TOP);
@@ -411,7 +434,44 @@ fn small_windows() -> Arc<OpenedWindows> {
         norm_eps: 1e-5,
     };
     let model = explain::small_swin::small_swin(&config, 7).unwrap();
-    Arc::new(OpenedWindows::new(Arc::new(model), image(32, 0)))
+    Arc::new(OpenedWindows::new(Arc::new(model), image(32, 0), None))
+}
+
+/// A head of a model with windows is off in all of them; blocks of two stages have different numbers of
+/// heads, and a place without a head has no change.
+#[test]
+fn a_sweep_over_the_heads_of_windows_is_what_the_engine_gives_without_each() {
+    let config = swin::Config {
+        heads: vec![1, 2],
+        ..small_windows().model.config().clone()
+    };
+    let model = explain::small_swin::small_swin(&config, 7).unwrap();
+    let own = model.forward(image(32, 0).view(), None).unwrap();
+    let opened = Arc::new(OpenedWindows::new(Arc::new(model), image(32, 0), None));
+    let spec = &class_heads::OPENED;
+    let (c, slices) = computed(spec, &defaults(spec), &opened).unwrap();
+    assert_eq!((c.at("count", &[]), slices), (Some(6.0), 7));
+    assert_eq!(c.tensor("changes").unwrap().shape(), [3, 4, 2]);
+    let places = [(0, 0), (1, 0), (2, 0), (2, 1), (3, 0), (3, 1)];
+    for (n, name) in c.words("classes").iter().enumerate() {
+        let class: usize = name.trim_start_matches("class ").parse().unwrap();
+        for (number, &(layer, head)) in places.iter().enumerate() {
+            let picture = image(32, 0);
+            let off = [number];
+            let off = explain::switched_heads::swin_logits(&opened.model, picture.view(), &off);
+            let expected = f64::from(off.unwrap()[class] - own[class]);
+            assert_eq!(c.at("changes", &[n, layer, head]), Some(expected));
+            assert!(expected != 0.0, "{number}");
+        }
+        assert_eq!(c.at("changes", &[n, 0, 1]), Some(f64::NEG_INFINITY));
+        // Each head once, by its place.
+        let order: Vec<f64> = (0..6)
+            .map(|rank| c.at("order", &[n, rank]).unwrap())
+            .collect();
+        let mut sorted = order.clone();
+        sorted.sort_by(f64::total_cmp);
+        assert_eq!(sorted, [0.0, 2.0, 4.0, 5.0, 6.0, 7.0]);
+    }
 }
 
 fn reached(opened: &Arc<OpenedWindows>, chosen: usize, blocks: usize) -> (Computation, usize) {
@@ -495,8 +555,8 @@ fn a_model_of_another_kind_is_refused_in_plain_words() {
     assert!(found.contains("attends to all of the picture"), "{found}");
     let found = why(text.name, &defaults(text), picture.into());
     assert!(found.contains("a model that reads text"), "{found}");
-    let heads = &class_heads::OPENED;
-    let found = why(heads.name, &defaults(heads), small_windows().into());
+    let lens = &class_token_lens::OPENED;
+    let found = why(lens.name, &defaults(lens), small_windows().into());
     assert!(found.contains("attends within windows"), "{found}");
     let config = bert::Config {
         vocabulary: 10,

@@ -1,6 +1,7 @@
 //! Parts of views that several cells share.
 
 pub(crate) mod bars;
+pub(crate) mod blocks_box;
 pub(crate) mod decoder_parts;
 pub(crate) mod digit_models;
 pub(crate) mod figures;

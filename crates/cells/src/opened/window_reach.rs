@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::model::swin::Swin;
+use engine::open::Labels;
 use engine::trace::Observer;
 use explain::small_swin::{Windows, inverted, with_windows};
 use ndarray::{Array2, Array3, ArrayViewD, Ix2};
@@ -45,17 +46,36 @@ pub struct OpenedWindows {
     pub model: Arc<Swin>,
     /// The picture as the model reads it, `[3, image, image]`.
     pub image: Array3<f32>,
+    /// Names of the classes.
+    labels: Option<Arc<Labels>>,
     /// What the last changed patch reached.
     reach: Mutex<Option<Arc<Reach>>>,
 }
 
 impl OpenedWindows {
     /// A model and a prepared picture.
-    pub fn new(model: Arc<Swin>, image: Array3<f32>) -> Self {
+    pub fn new(model: Arc<Swin>, image: Array3<f32>, labels: Option<Arc<Labels>>) -> Self {
         Self {
             model,
             image,
+            labels,
             reach: Mutex::new(None),
+        }
+    }
+
+    /// The heads of each block, stage after stage.
+    pub(crate) fn heads(&self) -> Vec<usize> {
+        let config = self.model.config();
+        let stages = config.depths.iter().zip(&config.heads);
+        let of_stage = |(&depth, &heads): (&usize, &usize)| vec![heads; depth];
+        stages.flat_map(of_stage).collect()
+    }
+
+    /// The name of a class.
+    pub(crate) fn class_name(&self, class: usize) -> String {
+        match &self.labels {
+            Some(labels) => labels.name(class),
+            None => format!("class {class}"),
         }
     }
 
