@@ -8,7 +8,7 @@ use cells::lessons::heads::{ablation_sweep, induction, pattern_atlas, rollout};
 use cells::lessons::multi_head::head_gallery;
 use cells::lessons::positions_2d::position_similarity;
 use cells::lessons::vit::{class_heads, class_token_lens, patch_attention};
-use cells::opened::{patch_filters, window_reach};
+use cells::opened::{patch_filters, window_heads, window_reach};
 use cells::{CellError, CellSpec, InputValue, Inputs};
 use leptos::html::Section;
 use leptos::prelude::*;
@@ -20,6 +20,7 @@ use worker::protocol::{pack, unpack};
 use super::message::message;
 use super::patch_filters as patch_filters_view;
 use super::session::{Lab, OpenModel};
+use super::window_heads as window_heads_view;
 use super::windows;
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::{layout, run};
@@ -79,7 +80,7 @@ impl Takes {
 }
 
 /// The cells.
-const CELLS: [LabCell; 15] = [
+const CELLS: [LabCell; 16] = [
     LabCell {
         title: "The whole model",
         about: "From your text to the next token: every tensor of every block, and each of its numbers as the sum that it is. The model \
@@ -186,6 +187,14 @@ const CELLS: [LabCell; 15] = [
         spec: &patch_filters::OPENED,
         view: patch_filters_view::view,
         takes: Takes::Pictures,
+    },
+    LabCell {
+        title: "What a patch attends to in its window",
+        about: "The attention weights of a patch that you click within its window, in every head of a block, all on one scale. The model \
+                runs once for each block that you choose.",
+        spec: &window_heads::OPENED,
+        view: window_heads_view::view,
+        takes: Takes::Windows,
     },
     LabCell {
         title: "Whom a patch reaches",

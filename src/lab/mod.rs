@@ -15,6 +15,7 @@ mod session;
 mod stored_files;
 mod text;
 mod view;
+mod window_heads;
 mod windows;
 
 use leptos::prelude::AnyView;

@@ -39,7 +39,7 @@ pub(super) fn view(cx: CellCx) -> AnyView {
         return ().into_any();
     };
     view! {
-        <div class="controls">{blocks_box(cx, "Number of blocks: ")}</div>
+        <div class="controls">{blocks_box(cx, "Number of blocks: ", 0)}</div>
         <div class="cols-2">{SIDES.map(|side| panel(cx, picture, side)).collect_view()}</div>
         <p>
             "Patch " {cx.num("chosen", &[], Format::Count)} " is replaced by its negative. Stage "
@@ -53,31 +53,40 @@ pub(super) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// One of the pictures.
-fn panel(
-    cx: CellCx,
-    picture: OpenedPicture,
-    (title, changed, now, is_quiet): (&'static str, &'static str, &'static str, bool),
-) -> AnyView {
-    let number = |name: &'static str| {
-        let value = cx.value(name, Vec::new());
-        Signal::derive(move || value.get().unwrap_or_default() as usize)
-    };
-    let (token, across, own) = (number("token.patches"), number("across"), number("own"));
-    let (window, shift) = (number("window"), number("shift"));
-    let patch = Signal::derive(move || picture.patch.get() * token.get().max(1));
-    let lines = Signal::derive(move || (window.get(), if is_quiet { shift.get() } else { 0 }));
-    let selected = Selected::new(
+/// A number of the result, 0 before there is one.
+pub(super) fn number(cx: CellCx, name: &'static str) -> Signal<usize> {
+    let value = cx.value(name, Vec::new());
+    Signal::derive(move || value.get().unwrap_or_default() as usize)
+}
+
+/// The token of the chosen patch, in a cell with the results `own`, `token.patches` and `across`; choosing a
+/// token of a later stage chooses its first patch.
+pub(super) fn choose_token(cx: CellCx) -> Selected<usize> {
+    let (token, across) = (number(cx, "token.patches"), number(cx, "across"));
+    let own = number(cx, "own");
+    Selected::new(
         Signal::derive(move || Some(own.get())),
         move |at: Option<usize>| {
-            // The first patch of a token of a later stage.
             let Some(at) = at else { return };
             let (token, across) = (token.get_untracked().max(1), across.get_untracked());
             let side = (across / token).max(1);
             let first = at / side * token * across + at % side * token;
             cx.set("chosen", InputValue::Number(first as f64));
         },
-    );
+    )
+}
+
+/// One of the pictures.
+fn panel(
+    cx: CellCx,
+    picture: OpenedPicture,
+    (title, changed, now, is_quiet): (&'static str, &'static str, &'static str, bool),
+) -> AnyView {
+    let (window, shift) = (number(cx, "window"), number(cx, "shift"));
+    let token = number(cx, "token.patches");
+    let patch = Signal::derive(move || picture.patch.get() * token.get().max(1));
+    let lines = Signal::derive(move || (window.get(), if is_quiet { shift.get() } else { 0 }));
+    let selected = choose_token(cx);
     view! {
         <section class="stack tight">
             <p class="panel-title">{title}</p>

@@ -3,6 +3,7 @@
 //! only opened models have is in this folder.
 
 pub mod patch_filters;
+pub mod window_heads;
 pub mod window_reach;
 
 use std::sync::Arc;
@@ -90,7 +91,7 @@ enum Start {
 }
 
 /// The cells. Not for the page, which has the descriptions and not the code that computes.
-const ALL: [(&CellSpec, Start); 15] = [
+const ALL: [(&CellSpec, Start); 16] = [
     (
         &whole_model::OPENED,
         Start::Decoder(whole_model::start_opened),
@@ -128,6 +129,10 @@ const ALL: [(&CellSpec, Start); 15] = [
     (
         &patch_filters::OPENED,
         Start::Picture(patch_filters::start_opened),
+    ),
+    (
+        &window_heads::OPENED,
+        Start::Windows(window_heads::start_opened),
     ),
     (
         &window_reach::OPENED,

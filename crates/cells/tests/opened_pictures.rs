@@ -10,8 +10,10 @@ use std::sync::Arc;
 
 use cells::lessons::vit::{class_heads, class_token_lens, patch_attention};
 use cells::model_cache::ModelCache;
-use cells::opened;
-use cells::opened::window_reach::{self, OpenedWindows};
+use cells::opened::{
+    self,
+    window_reach::{self, OpenedWindows},
+};
 use cells::picture_model::OpenedPicture;
 use cells::text_model::{OpenedSentence, Reader};
 use cells::{CellError, CellSpec, Computation, InputValue, Inputs, Progress, jobs};
@@ -435,103 +437,6 @@ fn small_windows() -> Arc<OpenedWindows> {
     };
     let model = explain::small_swin::small_swin(&config, 7).unwrap();
     Arc::new(OpenedWindows::new(Arc::new(model), image(32, 0), None))
-}
-
-/// A head of a model with windows is off in all of them; blocks of two stages have different numbers of
-/// heads, and a place without a head has no change.
-#[test]
-fn a_sweep_over_the_heads_of_windows_is_what_the_engine_gives_without_each() {
-    let config = swin::Config {
-        heads: vec![1, 2],
-        ..small_windows().model.config().clone()
-    };
-    let model = explain::small_swin::small_swin(&config, 7).unwrap();
-    let own = model.forward(image(32, 0).view(), None).unwrap();
-    let opened = Arc::new(OpenedWindows::new(Arc::new(model), image(32, 0), None));
-    let spec = &class_heads::OPENED;
-    let (c, slices) = computed(spec, &defaults(spec), &opened).unwrap();
-    assert_eq!((c.at("count", &[]), slices), (Some(6.0), 7));
-    assert_eq!(c.tensor("changes").unwrap().shape(), [3, 4, 2]);
-    let places = [(0, 0), (1, 0), (2, 0), (2, 1), (3, 0), (3, 1)];
-    for (n, name) in c.words("classes").iter().enumerate() {
-        let class: usize = name.trim_start_matches("class ").parse().unwrap();
-        for (number, &(layer, head)) in places.iter().enumerate() {
-            let picture = image(32, 0);
-            let off = [number];
-            let off = explain::switched_heads::swin_logits(&opened.model, picture.view(), &off);
-            let expected = f64::from(off.unwrap()[class] - own[class]);
-            assert_eq!(c.at("changes", &[n, layer, head]), Some(expected));
-            assert!(expected != 0.0, "{number}");
-        }
-        assert_eq!(c.at("changes", &[n, 0, 1]), Some(f64::NEG_INFINITY));
-        // Each head once, by its place.
-        let order: Vec<f64> = (0..6)
-            .map(|rank| c.at("order", &[n, rank]).unwrap())
-            .collect();
-        let mut sorted = order.clone();
-        sorted.sort_by(f64::total_cmp);
-        assert_eq!(sorted, [0.0, 2.0, 4.0, 5.0, 6.0, 7.0]);
-    }
-}
-
-fn reached(opened: &Arc<OpenedWindows>, chosen: usize, blocks: usize) -> (Computation, usize) {
-    let inputs = defaults(&window_reach::OPENED)
-        .with("chosen", InputValue::Number(chosen as f64))
-        .with("blocks", InputValue::Number(blocks as f64));
-    computed(&window_reach::OPENED, &inputs, opened).unwrap()
-}
-
-/// A window of the second stage covers four of the first, so even windows that stay pass something on;
-/// within a stage not one bit leaves them.
-#[test]
-fn a_patch_reaches_its_window_and_through_the_shift_its_neighbours() {
-    let opened = small_windows();
-    // Row 3, column 3: the last patch of the first window.
-    let (c, slices) = reached(&opened, 51, 2);
-    assert_eq!(slices, 5, "four passes, then the result");
-    let counts = |name: &str| -> Vec<f64> {
-        let tensor = c.tensor(&format!("{name}.count")).unwrap();
-        tensor.values.iter().copied().collect()
-    };
-    assert_eq!(counts("tokens"), [256.0, 256.0, 256.0, 64.0, 64.0]);
-    assert_eq!(counts("fixed"), [1.0, 16.0, 16.0, 16.0, 16.0]);
-    // Rows and columns 0 to 5; merged, 0 to 2, all in the first window of the second stage, whose
-    // shift reaches row and column 5.
-    assert_eq!(counts("shifted"), [1.0, 16.0, 36.0, 16.0, 36.0]);
-    assert_eq!(
-        (c.at("stage.now", &[]), c.at("token.pixels", &[])),
-        (Some(1.0), Some(2.0))
-    );
-    assert_eq!(
-        (c.at("window", &[]), c.at("shift", &[])),
-        (Some(4.0), Some(2.0))
-    );
-    for row in 0..16 {
-        for column in 0..16 {
-            let at = |name: &str| c.at(&format!("{name}.changed"), &[row, column]).unwrap() > 0.0;
-            assert_eq!(at("fixed"), row < 4 && column < 4, "{row}, {column}");
-            assert_eq!(at("shifted"), row < 6 && column < 6, "{row}, {column}");
-        }
-    }
-    // The same patch after another block: nothing is run again.
-    let (c, slices) = reached(&opened, 51, 3);
-    assert_eq!(slices, 1);
-    assert_eq!(c.tensor("shifted.changed").unwrap().shape(), [8, 8]);
-    assert_eq!(
-        (
-            c.at("stage.now", &[]),
-            c.at("token.pixels", &[]),
-            c.at("own", &[])
-        ),
-        (Some(2.0), Some(4.0), Some(9.0))
-    );
-    // Beyond the last block, and beyond the last patch.
-    let (c, slices) = reached(&opened, 60_000, 40);
-    assert_eq!(slices, 5);
-    assert_eq!(
-        (c.at("blocks", &[]), c.at("chosen", &[])),
-        (Some(4.0), Some(255.0))
-    );
 }
 
 #[test]

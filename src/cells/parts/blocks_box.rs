@@ -6,8 +6,8 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 
-/// The slider of the input `blocks`, for a cell with the results `blocks` and `count`.
-pub(crate) fn blocks_box(cx: CellCx, label: &'static str) -> AnyView {
+/// The slider of the input `blocks` from `first` on, for a cell with the results `blocks` and `count`.
+pub(crate) fn blocks_box(cx: CellCx, label: &'static str, first: usize) -> AnyView {
     let (now, count) = (
         cx.value("blocks", Vec::new()),
         cx.value("count", Vec::new()),
@@ -21,7 +21,7 @@ pub(crate) fn blocks_box(cx: CellCx, label: &'static str) -> AnyView {
     view! {
         <label class="field">
             <span>{label} {cx.num("blocks", &[], Format::Count)} " of " {cx.num("count", &[], Format::Count)}</span>
-            <input type="range" name="blocks" min="0" step="1" max=move || count.get().unwrap_or_default().to_string()
+            <input type="range" name="blocks" min=first.to_string() step="1" max=move || count.get().unwrap_or_default().to_string()
                 prop:value=move || shown().to_string() on:input=set />
         </label>
     }

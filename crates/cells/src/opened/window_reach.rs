@@ -9,6 +9,7 @@ use engine::trace::Observer;
 use explain::small_swin::{Windows, inverted, with_windows};
 use ndarray::{Array2, Array3, ArrayViewD, Ix2};
 
+use super::window_heads::weights_of;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
@@ -28,17 +29,17 @@ pub const OPENED: CellSpec = CellSpec {
     inputs: || {
         vec![
             opened_picture::input(),
-            InputSpec::number(
-                "chosen",
-                "Patch to change, counted from 0",
-                (0.0, MOST_PATCHES - 1.0, 1.0),
-                0.0,
-            ),
+            chosen_input("Patch to change, counted from 0"),
             InputSpec::number("blocks", "Number of blocks", (0.0, MOST_BLOCKS, 1.0), 2.0),
         ]
     },
     run: Run::Sliced(WorkerKind::Models),
 };
+
+/// The chosen patch.
+pub(super) fn chosen_input(label: &'static str) -> InputSpec {
+    InputSpec::number("chosen", label, (0.0, MOST_PATCHES - 1.0, 1.0), 0.0)
+}
 
 /// A model that looks through windows, with the picture that it read last.
 pub struct OpenedWindows {
@@ -50,6 +51,8 @@ pub struct OpenedWindows {
     labels: Option<Arc<Labels>>,
     /// What the last changed patch reached.
     reach: Mutex<Option<Arc<Reach>>>,
+    /// The attention weights of the block that was looked into last, and its number.
+    weights: Mutex<Option<(usize, Arc<Array3<f32>>)>>,
 }
 
 impl OpenedWindows {
@@ -60,6 +63,7 @@ impl OpenedWindows {
             image,
             labels,
             reach: Mutex::new(None),
+            weights: Mutex::new(None),
         }
     }
 
@@ -88,8 +92,23 @@ impl OpenedWindows {
         *self.reach.lock().unwrap_or_else(PoisonError::into_inner) = Some(reach);
     }
 
+    /// The attention weights of a block, `[N·H, M·M, M·M]`. The model runs where another block was looked
+    /// into last.
+    ///
+    /// # Errors
+    /// As [`weights_of`].
+    pub(super) fn weights(&self, block: usize) -> Result<Arc<Array3<f32>>, CellError> {
+        let mut kept = self.weights.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = kept.as_ref().filter(|(known, _)| *known == block) {
+            return Ok(Arc::clone(found));
+        }
+        let found = Arc::new(weights_of(&self.model, &self.image, block)?);
+        *kept = Some((block, Arc::clone(&found)));
+        Ok(found)
+    }
+
     /// Patches along a side of the picture.
-    fn across(&self) -> usize {
+    pub(super) fn across(&self) -> usize {
         let config = self.model.config();
         config.image / config.patch
     }

@@ -79,7 +79,7 @@ pub(crate) fn opened_view(cx: CellCx) -> AnyView {
                 {class_map(cx, picture.pixels, picture.patch)}
             </div>
             <div class="stack tight">
-                {blocks_box(cx, "Blocks that have run: ")}
+                {blocks_box(cx, "Blocks that have run: ", 0)}
                 {lens_table(cx, TOP, &[], "answer.probability")}
             </div>
         </div>
@@ -170,7 +170,7 @@ fn keys(cx: CellCx) -> AnyView {
     let names = cx.words("groups");
     let others = cx.value("others", Vec::new());
     let has_others = Memo::new(move |_| others.get().is_some_and(|others| others > 0.0));
-    let key = |(n, name): (usize, String)| {
+    let key = move |(n, name): (usize, String)| {
         let [r, g, b] = HUES[n % COLOURS];
         view! {
             <li>

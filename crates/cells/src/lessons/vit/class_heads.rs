@@ -63,7 +63,7 @@ fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError>
         heads,
         whole,
         Model {
-            logits: Box::new(move |off| Ok(class_logits(&vit, image.view(), off)?)),
+            logits: Box::new(move |off: &[usize]| Ok(class_logits(&vit, image.view(), off)?)),
             name: Box::new(|class| class.to_string()),
         },
     )))
@@ -82,7 +82,7 @@ pub fn start_opened(_: &Inputs, opened: Arc<OpenedPicture>) -> Result<Box<dyn Jo
         vec![heads; layers],
         whole,
         Model {
-            logits: Box::new(move |off| {
+            logits: Box::new(move |off: &[usize]| {
                 let vit = opened.model.classifier()?;
                 Ok(class_logits(vit, opened.image.view(), off)?)
             }),
@@ -103,7 +103,9 @@ pub fn start_windows(_: &Inputs, opened: Arc<OpenedWindows>) -> Result<Box<dyn J
         opened.heads(),
         whole,
         Model {
-            logits: Box::new(move |off| Ok(swin_logits(&opened.model, opened.image.view(), off)?)),
+            logits: Box::new(move |off: &[usize]| {
+                Ok(swin_logits(&opened.model, opened.image.view(), off)?)
+            }),
             name: Box::new(move |class| named.class_name(class)),
         },
     )))
