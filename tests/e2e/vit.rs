@@ -427,3 +427,65 @@ fn the_keyboard_alone_opens_and_draws() {
         wait_for_shown(browser, WHOLE, "answer", "1").await;
     });
 }
+
+/// The answer is read off the class token, then off a patch that is clicked, then off the one beside it,
+/// after the number of blocks of the slider; the colours of the patches have a key with their numbers.
+#[test]
+fn any_token_is_read_off_after_any_block() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        open_lesson(browser, &server, "vit").await;
+        let cell = "class-token-lens";
+        scroll_to(browser, cell).await;
+        // After two blocks the patches say different things, after four nearly all a 4.
+        wait_for_shown(browser, cell, "groups.count[0]", "21").await;
+        let slider = "#class-token-lens .slider input[type=range]";
+        reader::press(browser, slider, &[Key::Right; 2]).await;
+        wait_for_shown(browser, cell, "groups.count[0]", "47").await;
+        let first = "return document.querySelector('#class-token-lens .class-keys li [data-label]').textContent";
+        assert_eq!(browser.script(first, &[]).await, json!("4"));
+        // The map of the class token begins with a 5; that of the patch in the middle does not.
+        wait_for_shown(browser, cell, "lens[0,5]", "0.38").await;
+        click(
+            browser,
+            Locator::Css("#class-token-lens .patch-grid canvas"),
+        )
+        .await;
+        wait_for_shown(browser, cell, "token", "25").await;
+        wait_until(browser, cell, "lens[0,5]", "text !== '0.38'").await;
+        reader::press(browser, "#class-token-lens .patch-grid", &[Key::Right]).await;
+        wait_for_shown(browser, cell, "token", "26").await;
+        let said = "return document.querySelector('#class-token-lens .verdict').textContent.includes('Patch 26 after 4 blocks: 4,')";
+        browser.wait_for("what patch 26 says", said).await;
+        let button = "//section[@id='class-token-lens']//button[normalize-space()='Class token']";
+        click(browser, Locator::XPath(button)).await;
+        wait_for_shown(browser, cell, "lens[0,5]", "0.38").await;
+    });
+}
+
+/// Every head is switched off in turn: no head alone turns the 4, and another class is chosen.
+#[test]
+fn every_head_is_switched_off() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        open_lesson(browser, &server, "vit").await;
+        let cell = "class-heads";
+        let unfold = "const cell = document.getElementById('class-heads');
+            cell.closest('details').open = true;
+            cell.scrollIntoView({ block: 'center', behavior: 'instant' })";
+        browser.script(unfold, &[]).await;
+        wait_for_shown(browser, cell, "turned", "0").await;
+        wait_for_shown(browser, cell, "count", "16").await;
+        let first = "return document.querySelector('#class-heads tbody th').textContent === 'Layer 3, head 3'";
+        browser.wait_for("the head that is worth most", first).await;
+        let choose = "const classes = document.querySelector('#class-heads select[name=class]');
+            classes.value = '1';
+            classes.dispatchEvent(new Event('change', { bubbles: true }));
+            return [...classes.options].map(option => option.textContent).slice(0, 2).join()";
+        assert_eq!(browser.script(choose, &[]).await, json!("4,9"));
+        let other = "return document.querySelector('#class-heads tbody th').textContent !== 'Layer 3, head 3'";
+        browser.wait_for("the heads of the 9", other).await;
+    });
+}

@@ -161,6 +161,7 @@ macro_rules! for_each_lesson {
                 draw_a_digit: models,
                 patch_attention: models,
                 class_token_lens: models,
+                class_heads: models,
                 class_or_mean: models,
                 whole_vit: models,
                 four_equations: models,

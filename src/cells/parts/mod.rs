@@ -2,6 +2,7 @@
 
 pub(crate) mod bars;
 pub(crate) mod block_words;
+pub(crate) mod blocks_box;
 pub(crate) mod digit_models;
 pub(crate) mod figures;
 pub(crate) mod head_maps;

@@ -43,19 +43,25 @@ class Vit:
         weight, bias = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
         return F.layer_norm(x, x.shape[-1:], weight, bias, self.config["layer_norm_eps"])
 
-    def forward(self, image):
-        """What each block does: its input, what attention adds, the stream in the middle, what the MLP adds, the weights."""
+    def forward(self, image, off=None):
+        """What each block does: its input, what attention adds, the stream in the middle, what the MLP adds, the weights.
+
+        The head with the number `off`, counted through all blocks, writes zeros.
+        """
         patch, bias = self.weights["patch_embed.proj.weight"], self.weights["patch_embed.proj.bias"]
         x = F.conv2d(image[None], patch, bias, stride=self.config["patch_size"])[0].flatten(1).T
         if self.has_class:
             x = torch.cat([self.weights["cls_token"][0], x])
         x = x + self.weights["pos_embed"][0]
         blocks = []
+        heads = self.config["num_attention_heads"]
         for n in range(self.config["num_hidden_layers"]):
             name = f"blocks.{n}"
             norm = self.norm(x, f"{name}.norm1")
             q, k, v = self.layer(norm, f"{name}.attn.qkv").chunk(3, dim=-1)
-            seen, mixed = attend(q, k, v, self.config["num_attention_heads"])
+            seen, mixed = attend(q, k, v, heads)
+            if off is not None and off // heads == n:
+                mixed.unflatten(-1, (heads, -1))[:, off % heads] = 0
             attention = self.layer(mixed, f"{name}.attn.proj")
             middle = x + attention
             norm_2 = self.norm(middle, f"{name}.norm2")
@@ -82,6 +88,13 @@ class Vit:
         hidden = self.norm(x, "norm")
         pooled = hidden[0] if self.has_class else hidden.mean(0)
         return torch.softmax(self.layer(pooled, "head"), dim=-1)
+
+    def logits(self, image, off=None):
+        return self.layer(self.norm(self.forward(image, off)[1], "norm")[0], "head")
+
+    def read_row(self, x, row):
+        """The probabilities read off one token of a residual stream."""
+        return torch.softmax(self.layer(self.norm(x, "norm")[row], "head"), dim=-1)
 
     def read(self, image):
         return self.answer(self.forward(image)[1])
@@ -131,15 +144,39 @@ def patch_attention(text, query):
     return cell("patch-attention", tensors, inputs)
 
 
-def class_token_lens(text):
+def class_token_lens(text, token=0, after=2):
+    """Token 0 is the class token, from 1 a patch: also its number in the stream."""
     blocks, last = VIT.forward(centred(ink(strokes(text))))
-    lens = torch.stack([VIT.answer(x) for x in [*(block["before"] for block in blocks), last]])
+    streams = [*(block["before"] for block in blocks), last]
+    lens = torch.stack([VIT.read_row(x, token) for x in streams])
+    patches = VIT.read_row(streams[after], slice(1, None))
     tensors = {
         "lens": tensor(lens, PROBABILITY),
         "best": tensor(lens.argmax(-1).double(), 0),
-        "answer": tensor(float(lens[-1].argmax()), 0),
+        "answer": tensor(float(VIT.answer(last).argmax()), 0),
+        "patches.class": tensor(patches.argmax(-1).double().view(7, 7), 0),
+        "patches.probability": tensor(patches.amax(-1).view(7, 7), PROBABILITY),
     }
-    return cell("class-token-lens", tensors, given(text))
+    inputs = given(text) | ({"token": token} if token else {}) | ({"blocks": after} if after != 2 else {})
+    return cell("class-token-lens", tensors, inputs)
+
+
+def class_heads(text):
+    image = centred(ink(strokes(text)))
+    whole = VIT.logits(image)
+    own = torch.softmax(whole, dim=-1)
+    classes = own.topk(5).indices
+    without = torch.stack([VIT.logits(image, head) for head in range(16)])
+    by_class = lambda values: values[:, classes].T.view(5, 4, 4)
+    answers = without.argmax(-1)
+    tensors = {
+        "changes": tensor(by_class(without - whole), 1e-4),
+        "probabilities": tensor(by_class(torch.softmax(without, dim=-1)), PROBABILITY),
+        "whole": tensor(own[classes], PROBABILITY),
+        "turned": tensor(float((answers != classes[0]).sum()), 0),
+        "count": tensor(16.0, 0),
+    }
+    return cell("class-heads", tensors, given(text))
 
 
 def four_equations(text, block, names):
@@ -239,6 +276,8 @@ write(
         patch_attention(FOUR, 0),
         patch_attention(CROSS, 25),
         *(class_token_lens(text) for text in (FOUR, CROSS)),
+        class_token_lens(FOUR, 25, 4),
+        *(class_heads(text) for text in (FOUR, CROSS)),
         four_equations(FOUR, 1, ["z_0", "msa"]),
         four_equations(CROSS, 4, ["mlp"]),
         *(class_or_mean(text) for text in (FOUR, CROSS)),

@@ -322,6 +322,18 @@ impl Vit {
         Ok(logits.index_axis_move(Axis(0), 0))
     }
 
+    /// The logits that each row of a residual stream gives by itself: last norm and classifier, without
+    /// pooling. The classifier was trained on what the pooling gives, not on each row.
+    ///
+    /// # Errors
+    /// When the stream has not C columns.
+    pub fn read_off_rows(&self, stream: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+        // stream [T, C] -> [T, classes]
+        let mut plain = Plain::silent();
+        let hidden = self.encoder.norm.run(&mut plain, &stream.to_owned())?;
+        self.head.run(&mut plain, &hidden)
+    }
+
     fn pool<C: Compute>(
         &self,
         compute: &mut C,
