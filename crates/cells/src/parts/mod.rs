@@ -8,6 +8,7 @@ pub(crate) mod drawn;
 pub(crate) mod measure;
 pub(crate) mod mlp_runs;
 pub(crate) mod opened_picture;
+pub(crate) mod published;
 pub(crate) mod race;
 pub(crate) mod readers;
 pub(crate) mod said;
