@@ -80,6 +80,7 @@ fn compute(inputs: &Inputs, tables: &Arc<PositionTables>) -> Result<Computation,
     record.tensor("along", &along);
     let words = |all: &[&str]| -> Vec<String> { all.iter().map(|&word| word.to_owned()).collect() };
     record.words("steps", words(STEPS));
+    record.words("command", vec![tables.command.clone()]);
     record.words("kinds", words(&KINDS.map(|(name, _)| name)));
     let one = |row, column| alike[[chosen, row * ACROSS + column]];
     record.tensor(
