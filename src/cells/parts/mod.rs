@@ -5,6 +5,7 @@ pub(crate) mod decoder_parts;
 pub(crate) mod digit_models;
 pub(crate) mod figures;
 pub(crate) mod head_maps;
+pub(crate) mod kept_runs;
 pub(crate) mod model_note;
 pub(crate) mod opened_picture;
 pub(crate) mod pad;

@@ -5,6 +5,7 @@ pub(crate) mod decoder_parts;
 pub(crate) mod depth_runs;
 pub(crate) mod digit_models;
 pub(crate) mod drawn;
+pub(crate) mod drawn_runs;
 pub(crate) mod measure;
 pub(crate) mod mlp_runs;
 pub(crate) mod opened_picture;
