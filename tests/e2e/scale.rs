@@ -56,6 +56,14 @@ fn students_learn() {
         }
         click(browser, Locator::Css("#distil [data-train=rewind]")).await;
         wait_for_shown(browser, "distil", "steps", "0").await;
+        // The spread of the logged runs is there before a run of the reader's has ended.
+        wait_for_shown(browser, "distil", "logged.seeds", "5").await;
+        click(browser, Locator::Css("#distil [data-train=next]")).await;
+        wait_for_shown(browser, "distil", "input:seed", "2").await;
+        wait_until(browser, "distil", "steps", "parseFloat(text) >= 5").await;
+        click(browser, Locator::Css("#distil [data-train=start]")).await;
+        let none = browser.texts("#distil [data-kept='soft.right.now']").await;
+        assert_eq!(none, ["none yet"]);
     });
 }
 
@@ -90,5 +98,16 @@ fn hidden_patches_are_painted() {
         click(browser, Locator::Css("#masked-patches [data-train=start]")).await;
         click(browser, Locator::Css("#masked-patches [data-train=rewind]")).await;
         wait_for_shown(browser, "masked-patches", "steps", "0").await;
+        browser.script(FOLD_AGAIN, &[]).await;
+        let fold =
+            "//section[@id='masked-patches']//details/summary[.='Published: ViT-B/16 on ImageNet']";
+        click(browser, Locator::XPath(fold)).await;
+        wait_until(
+            browser,
+            "masked-patches",
+            "gains[0]",
+            "Math.round(parseFloat(text)) === 2",
+        )
+        .await;
     });
 }

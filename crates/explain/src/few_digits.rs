@@ -4,6 +4,7 @@
 //! ```text
 //! Cnn   convolutions 5 x 5 with stride 2 to 8 and 16 channels, an MLP 784 -> 20 -> 10
 //! Vit   49 patches of 4 x 4 pixels, 2 blocks of dimension 32 with 4 heads and F = 64, class token, learned positions
+//!       or without positions; or with the mean of the patches in place of the class token
 //! step  Adam on the mean cross entropy of 20 digits; every digit once before any comes again
 //! ```
 //! The digits are not varied: a network sees only the ones that it is given.
@@ -67,13 +68,24 @@ const CLASSES: usize = 10;
 pub enum Kind {
     /// With convolutions.
     Cnn,
-    /// With patches and attention.
+    /// With patches and attention, a class token and learned positions.
     Vit,
+    /// [`Self::Vit`] without a table of positions.
+    VitWithoutPositions,
+    /// [`Self::Vit`] with the mean of its patches in place of a class token.
+    VitMean,
 }
 
 impl Kind {
-    /// Both, with their names in the log.
+    /// The two that are compared first, with their names in the log.
     pub const ALL: [(&'static str, Self); 2] = [("cnn", Self::Cnn), ("vit", Self::Vit)];
+
+    /// The Vision Transformers, with their names in the log.
+    pub const VITS: [(&'static str, Self); 3] = [
+        ("vit", Self::Vit),
+        ("vit-nopos", Self::VitWithoutPositions),
+        ("vit-mean", Self::VitMean),
+    ];
 }
 
 /// Pictures of digits, and what they are.
@@ -145,7 +157,7 @@ impl Digits {
     }
 }
 
-/// One of the two networks.
+/// One of the networks.
 #[derive(Debug, Clone)]
 #[allow(
     clippy::large_enum_variant,
@@ -177,7 +189,11 @@ impl Network {
                 let mut source = Formula::new(0, config.shapes());
                 Self::Cnn(Cnn::load(config, &mut source)?)
             }
-            Kind::Vit => {
+            Kind::Vit | Kind::VitWithoutPositions | Kind::VitMean => {
+                let pooling = match kind {
+                    Kind::VitMean => Pooling::Mean,
+                    _ => Pooling::Class,
+                };
                 let config = vit::Config {
                     width: 32,
                     heads: 4,
@@ -188,10 +204,14 @@ impl Network {
                     image: SIDE,
                     classes: CLASSES,
                     norm_eps: 1e-6,
-                    pooling: Pooling::Class,
-                    positions: true,
+                    pooling,
+                    positions: kind != Kind::VitWithoutPositions,
                 };
-                let mut source = Formula::new(0, config.shapes());
+                let shapes = match kind {
+                    Kind::VitMean => config.shapes_of_patches(),
+                    _ => config.shapes(),
+                };
+                let mut source = Formula::new(0, shapes);
                 Self::Vit(Vit::load(config, &mut source)?)
             }
         };
@@ -368,6 +388,42 @@ mod tests {
             run.network.count().unwrap()
         });
         assert_eq!(counts, [19_334, 19_658]);
+    }
+
+    /// The other Vision Transformers lack some parameters: the table of positions, or the class token with
+    /// its position.
+    #[test]
+    fn variants_lack_what_they_are_named_after() {
+        let counts = Kind::VITS.map(|(_, kind)| Network::new(kind, 3).unwrap().count().unwrap());
+        assert_eq!(counts, [19_658, 19_658 - 50 * 32, 19_658 - 2 * 32]);
+    }
+
+    /// Each Vision Transformer learns twenty digits. Afterwards only the one without positions answers
+    /// shuffled patches as it answers the picture, up to rounding.
+    #[test]
+    fn every_variant_learns_and_one_cannot_tell_the_order() {
+        let digits = Digits::drawn(0..20).unwrap();
+        let order = Rng::named(7, "order").permutation(49);
+        let shuffled = digits.pictures.outer_iter();
+        let shuffled = shuffled.map(|one| crate::jigsaw::rearranged(one, 4, &order).unwrap());
+        let shuffled = Digits::of(&shuffled.collect::<Vec<_>>(), digits.labels.clone()).unwrap();
+        for (name, kind) in Kind::VITS {
+            let mut run = FewRun::new(kind, digits.clone(), 1).unwrap();
+            let first = run.step().unwrap();
+            for _ in 0..40 {
+                run.step().unwrap();
+            }
+            let last = run.step().unwrap();
+            assert!(last < 0.7 * first, "{name}: {first} {last}");
+            let logits = |digits: &Digits| -> Array2<f32> {
+                let mut plain = Plain::silent();
+                run.network.run(&mut plain, digits.pictures.view()).unwrap()
+            };
+            let apart = (logits(&digits) - logits(&shuffled)).mapv(f32::abs);
+            let apart = apart.iter().copied().fold(0.0_f32, f32::max);
+            let is_blind = kind == Kind::VitWithoutPositions;
+            assert_eq!(apart < 1e-3, is_blind, "{name}: {apart}");
+        }
     }
 
     /// Every digit is learned from once before any comes again, and a run is a function of its seed.

@@ -43,6 +43,8 @@ Models:
                      shipped, as scale-runs.tsv (data: mnist)
   unlabelled-runs    small networks that learn digits without labels, three seeds each, and linear probes of digit-gpt: only
                      the log is shipped, as unlabelled-runs.tsv (data: mnist)
+  drawn-runs         the runs of three cells on digits that the site draws, five seeds each: a CNN against three ViTs, students
+                     of a teacher, and networks without labels. Only the log is shipped, as drawn-runs.tsv (no data)
   story-race         no training: the 4-gram that tiny-gpt is compared with, on two stories with hidden words; only its log is
                      shipped, as story-race.tsv (data: as tiny-gpt)
   tiny-bert          an encoder that fills in masked words (data: as tiny-gpt)
@@ -84,11 +86,12 @@ pub(crate) enum Model {
     BiasRuns,
     ScaleRuns,
     UnlabelledRuns,
+    DrawnRuns,
     StoryRace,
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 21] = [
+    const ALL: [(&'static str, Self); 22] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -109,6 +112,7 @@ impl Model {
         ("bias-runs", Self::BiasRuns),
         ("scale-runs", Self::ScaleRuns),
         ("unlabelled-runs", Self::UnlabelledRuns),
+        ("drawn-runs", Self::DrawnRuns),
         ("story-race", Self::StoryRace),
     ];
 
@@ -194,12 +198,12 @@ impl Arguments {
         }
         if matches!(
             model,
-            Some(Model::HeadRace | Model::DepthRuns | Model::MlpRuns)
+            Some(Model::HeadRace | Model::DepthRuns | Model::MlpRuns | Model::DrawnRuns)
         ) {
             if !is_whole {
-                return Err("head-race, depth-runs and mlp-runs ship no weights and log whole runs: they take only --seed and --out".into());
+                return Err("head-race, depth-runs, mlp-runs and drawn-runs ship no weights and log whole runs: they take only --seed and --out".into());
             }
-            // They draw their sequences themselves.
+            // They draw their data themselves.
             data = data.or_else(|| Some(PathBuf::new()));
         }
         Ok(Some(Self {
@@ -257,6 +261,7 @@ mod tests {
             ("depth-runs", Model::DepthRuns),
             ("head-race", Model::HeadRace),
             ("mlp-runs", Model::MlpRuns),
+            ("drawn-runs", Model::DrawnRuns),
         ] {
             let found = read(&[name, "--out", "o", "--seed", "2"]).unwrap().unwrap();
             assert_eq!(

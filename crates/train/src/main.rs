@@ -12,6 +12,7 @@ use training::depth::depth_runs;
 use training::digits::bias_runs::bias_runs;
 use training::digits::classifier::{Classifier, Network};
 use training::digits::data::Mnist;
+use training::digits::drawn_runs::drawn_runs;
 use training::digits::gpt::DigitGpt;
 use training::digits::position_tables;
 use training::digits::scale_runs::scale_runs;
@@ -70,6 +71,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::DepthRuns => depth_runs(arguments.seed, &arguments.out),
         Model::BiasRuns => bias_runs(data, arguments.seed, &arguments.out),
         Model::ScaleRuns => scale_runs(data, arguments.seed, &arguments.out),
+        Model::DrawnRuns => drawn_runs(arguments.seed, &arguments.out),
         Model::UnlabelledRuns => unlabelled_runs(data, arguments.seed, &arguments.out),
         Model::MlpRuns => mlp_runs(arguments.seed, &arguments.out),
         Model::StoryRace => story_race::race(data, &arguments.out),

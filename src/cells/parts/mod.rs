@@ -6,6 +6,7 @@ pub(crate) mod blocks_box;
 pub(crate) mod digit_models;
 pub(crate) mod figures;
 pub(crate) mod head_maps;
+pub(crate) mod kept_runs;
 pub(crate) mod model_note;
 pub(crate) mod model_parts;
 pub(crate) mod opened_picture;

@@ -35,6 +35,7 @@ const SIZES: &[(&str, u64)] = &[
     ("digit-vit-gap.safetensors", 157_376),
     ("digit-vit-nopos.safetensors", 154_092),
     ("digit-vit.safetensors", 157_628),
+    ("drawn-runs.tsv", 7_680),
     ("eval-en-it.tsv", 50_646),
     ("gpt2-merges.txt", 456_318),
     ("head-race.tsv", 9_840),
@@ -154,6 +155,8 @@ impl Shipped for ImageGpt {
 pub struct PositionTables {
     /// The steps, in ascending order, each with its table `[N, C]`, a row for each patch.
     pub tables: Vec<(u64, Array2<f32>)>,
+    /// The command that makes the file again.
+    pub command: String,
 }
 
 impl Shipped for PositionTables {
@@ -180,7 +183,10 @@ impl Shipped for PositionTables {
         })?;
         match tables.is_empty() {
             true => Err(file.refuse("steps in its sizes", "none")),
-            false => Ok(Self { tables }),
+            false => Ok(Self {
+                tables,
+                command: file.text("command")?.to_owned(),
+            }),
         }
     }
 }

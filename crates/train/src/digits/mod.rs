@@ -5,6 +5,7 @@ pub mod augment;
 pub mod bias_runs;
 pub mod classifier;
 pub mod data;
+pub mod drawn_runs;
 pub mod gpt;
 pub mod position_tables;
 pub mod scale_runs;

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::lessons::patches::patch_cutter::choose_patch;
-use crate::cells::parts::figures::labelled;
+use crate::cells::parts::figures::{command_of_runs, labelled};
 use crate::cells::parts::model_note::trained;
 use crate::cells::parts::pictures::seen;
 use crate::widgets::{Concept, Domain, HeatMap, More, Palette, PatchGrid};
@@ -26,6 +26,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 no_legend=true
                 no_readout=true
             />
+            {command_of_runs(cx)}
         </More>
     }
     .into_any()

@@ -116,6 +116,7 @@ fn compute(inputs: &Inputs, tables: &Arc<PositionTables>) -> Result<Computation,
     record.tensor("along", &along);
     let words = |all: &[&str]| -> Vec<String> { all.iter().map(|&word| word.to_owned()).collect() };
     record.words("steps", words(STEPS));
+    record.words("command", vec![tables.command.clone()]);
     record.words("kinds", words(&KINDS.map(|(name, _)| name)));
     record.tensor("alike", &alike);
     maps(&mut record, &alike, (ACROSS, ACROSS), inputs)?;
