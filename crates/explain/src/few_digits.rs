@@ -145,6 +145,23 @@ impl Digits {
     }
 }
 
+/// The sizes of the Vision Transformer.
+pub fn vit_config() -> vit::Config {
+    vit::Config {
+        width: 32,
+        heads: 4,
+        layers: 2,
+        inner: 64,
+        channels: 1,
+        patch: 4,
+        image: SIDE,
+        classes: CLASSES,
+        norm_eps: 1e-6,
+        pooling: Pooling::Class,
+        positions: true,
+    }
+}
+
 /// One of the two networks.
 #[derive(Debug, Clone)]
 #[allow(
@@ -164,7 +181,7 @@ impl Network {
     /// # Errors
     /// None for the sizes here.
     pub fn new(kind: Kind, seed: u64) -> Result<Self> {
-        let mut network = match kind {
+        match kind {
             Kind::Cnn => {
                 let config = cnn::Config {
                     channels: 1,
@@ -175,28 +192,25 @@ impl Network {
                     classes: CLASSES,
                 };
                 let mut source = Formula::new(0, config.shapes());
-                Self::Cnn(Cnn::load(config, &mut source)?)
+                Self::Cnn(Cnn::load(config, &mut source)?).drawn(seed)
             }
-            Kind::Vit => {
-                let config = vit::Config {
-                    width: 32,
-                    heads: 4,
-                    layers: 2,
-                    inner: 64,
-                    channels: 1,
-                    patch: 4,
-                    image: SIDE,
-                    classes: CLASSES,
-                    norm_eps: 1e-6,
-                    pooling: Pooling::Class,
-                    positions: true,
-                };
-                let mut source = Formula::new(0, config.shapes());
-                Self::Vit(Vit::load(config, &mut source)?)
-            }
-        };
-        initialise(&mut network, seed, Draw::Xavier)?;
-        Ok(network)
+            Kind::Vit => Self::vit(vit_config(), seed),
+        }
+    }
+
+    /// A Vision Transformer of other sizes, with random parameters.
+    ///
+    /// # Errors
+    /// When the sizes do not divide each other.
+    pub fn vit(config: vit::Config, seed: u64) -> Result<Self> {
+        let mut source = Formula::new(0, config.shapes());
+        Self::Vit(Vit::load(config, &mut source)?).drawn(seed)
+    }
+
+    /// The network with its parameters drawn.
+    fn drawn(mut self, seed: u64) -> Result<Self> {
+        initialise(&mut self, seed, Draw::Xavier)?;
+        Ok(self)
     }
 
     /// The number of parameters.
@@ -258,6 +272,14 @@ impl FewRun {
     /// # Errors
     /// When there are fewer digits than one step takes.
     pub fn new(kind: Kind, digits: Digits, seed: u64) -> Result<Self> {
+        Self::of(Network::new(kind, seed)?, digits, seed)
+    }
+
+    /// A run of this network before its first step.
+    ///
+    /// # Errors
+    /// When there are fewer digits than one step takes.
+    pub fn of(network: Network, digits: Digits, seed: u64) -> Result<Self> {
         if digits.len() < BATCH {
             let expected = format!("at least {BATCH}");
             return Err(EngineError::value(
@@ -268,7 +290,7 @@ impl FewRun {
             ));
         }
         Ok(Self {
-            network: Network::new(kind, seed)?,
+            network,
             digits,
             adam: AdamW {
                 beta_2: 0.99,

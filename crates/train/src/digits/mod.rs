@@ -8,5 +8,6 @@ pub mod data;
 pub mod gpt;
 pub mod position_tables;
 pub mod scale_runs;
+pub mod shape_runs;
 pub mod unlabelled_runs;
 pub mod variants;
