@@ -1,5 +1,6 @@
-//! The lesson on scale as a reader uses its cells: a longer run is chosen, a model of the paper is set, two
-//! networks learn a few steps and are taken back, and the scale of a head is moved to zero.
+//! The lesson on scale as a reader uses its cells: a longer run is chosen, a model of the paper is set, a
+//! factor of the shape is chosen, networks learn a few steps and are taken back, and the scale of a head is
+//! moved to zero.
 
 use browser_harness::Habits;
 use fantoccini::Locator;
@@ -37,6 +38,24 @@ fn a_model_of_the_paper_is_counted() {
         .await;
         wait_for_shown(browser, "vit-sizes", "total", "632,045,800").await;
         wait_for_shown(browser, "vit-sizes", "scores.ratio", "1.71").await;
+    });
+}
+
+/// Another factor is chosen: its costs take the place of those of the depth.
+#[test]
+fn a_factor_is_chosen() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        open_lesson(browser, &server, "scale").await;
+        wait_for_shown(browser, "shape-runs", "values[3]", "8").await;
+        wait_for_shown(browser, "shape-runs", "parameters[3]", "70,922").await;
+        choose(browser, "shape-runs", "patch").await;
+        wait_for_shown(browser, "shape-runs", "values[3]", "2").await;
+        wait_for_shown(browser, "shape-runs", "tokens[3]", "197").await;
+        wait_for_shown(browser, "shape-runs", "work[3]", "8,220,608").await;
+        choose(browser, "shape-runs", "width").await;
+        wait_for_shown(browser, "shape-runs", "values[3]", "96").await;
+        wait_for_shown(browser, "shape-runs", "tokens[3]", "50").await;
     });
 }
 

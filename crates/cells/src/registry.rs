@@ -182,6 +182,7 @@ macro_rules! for_each_lesson {
             scale {
                 data_curve: training,
                 vit_sizes: page,
+                shape_runs: training,
                 distil: training,
                 first_loss: page,
                 masked_patches: training,

@@ -157,6 +157,23 @@ impl Digits {
     }
 }
 
+/// The sizes of the Vision Transformer.
+pub fn vit_config() -> vit::Config {
+    vit::Config {
+        width: 32,
+        heads: 4,
+        layers: 2,
+        inner: 64,
+        channels: 1,
+        patch: 4,
+        image: SIDE,
+        classes: CLASSES,
+        norm_eps: 1e-6,
+        pooling: Pooling::Class,
+        positions: true,
+    }
+}
+
 /// One of the networks.
 #[derive(Debug, Clone)]
 #[allow(
@@ -176,7 +193,7 @@ impl Network {
     /// # Errors
     /// None for the sizes here.
     pub fn new(kind: Kind, seed: u64) -> Result<Self> {
-        let mut network = match kind {
+        match kind {
             Kind::Cnn => {
                 let config = cnn::Config {
                     channels: 1,
@@ -187,36 +204,50 @@ impl Network {
                     classes: CLASSES,
                 };
                 let mut source = Formula::new(0, config.shapes());
-                Self::Cnn(Cnn::load(config, &mut source)?)
+                Self::Cnn(Cnn::load(config, &mut source)?).drawn(seed)
             }
-            Kind::Vit | Kind::VitWithoutPositions | Kind::VitMean => {
-                let pooling = match kind {
-                    Kind::VitMean => Pooling::Mean,
-                    _ => Pooling::Class,
-                };
-                let config = vit::Config {
-                    width: 32,
-                    heads: 4,
-                    layers: 2,
-                    inner: 64,
-                    channels: 1,
-                    patch: 4,
-                    image: SIDE,
-                    classes: CLASSES,
-                    norm_eps: 1e-6,
-                    pooling,
-                    positions: kind != Kind::VitWithoutPositions,
-                };
-                let shapes = match kind {
-                    Kind::VitMean => config.shapes_of_patches(),
-                    _ => config.shapes(),
-                };
-                let mut source = Formula::new(0, shapes);
-                Self::Vit(Vit::load(config, &mut source)?)
+            Kind::Vit => Self::vit(vit_config(), seed),
+            Kind::VitWithoutPositions => {
+                let positions = false;
+                Self::vit(
+                    vit::Config {
+                        positions,
+                        ..vit_config()
+                    },
+                    seed,
+                )
             }
+            Kind::VitMean => {
+                let pooling = Pooling::Mean;
+                Self::vit(
+                    vit::Config {
+                        pooling,
+                        ..vit_config()
+                    },
+                    seed,
+                )
+            }
+        }
+    }
+
+    /// A Vision Transformer of other sizes, with random parameters. Where its head reads the mean of
+    /// the patches, it has no class token.
+    ///
+    /// # Errors
+    /// When the sizes do not divide each other.
+    pub fn vit(config: vit::Config, seed: u64) -> Result<Self> {
+        let shapes = match config.pooling {
+            Pooling::Mean => config.shapes_of_patches(),
+            Pooling::Class => config.shapes(),
         };
-        initialise(&mut network, seed, Draw::Xavier)?;
-        Ok(network)
+        let mut source = Formula::new(0, shapes);
+        Self::Vit(Vit::load(config, &mut source)?).drawn(seed)
+    }
+
+    /// The network with its parameters drawn.
+    fn drawn(mut self, seed: u64) -> Result<Self> {
+        initialise(&mut self, seed, Draw::Xavier)?;
+        Ok(self)
     }
 
     /// The number of parameters.
@@ -278,6 +309,14 @@ impl FewRun {
     /// # Errors
     /// When there are fewer digits than one step takes.
     pub fn new(kind: Kind, digits: Digits, seed: u64) -> Result<Self> {
+        Self::of(Network::new(kind, seed)?, digits, seed)
+    }
+
+    /// A run of this network before its first step.
+    ///
+    /// # Errors
+    /// When there are fewer digits than one step takes.
+    pub fn of(network: Network, digits: Digits, seed: u64) -> Result<Self> {
         if digits.len() < BATCH {
             let expected = format!("at least {BATCH}");
             return Err(EngineError::value(
@@ -288,7 +327,7 @@ impl FewRun {
             ));
         }
         Ok(Self {
-            network: Network::new(kind, seed)?,
+            network,
             digits,
             adam: AdamW {
                 beta_2: 0.99,

@@ -41,6 +41,8 @@ Models:
                      bias-runs.tsv (data: mnist)
   scale-runs         the same small networks on up to 9,500 digits, and for ten times as many steps: only the log is
                      shipped, as scale-runs.tsv (data: mnist)
+  shape-runs         small ViTs that differ in depth, width or patch size, three seeds each, on 9,500 digits: only the log is
+                     shipped, as shape-runs.tsv (data: mnist)
   unlabelled-runs    small networks that learn digits without labels, three seeds each, and linear probes of digit-gpt: only
                      the log is shipped, as unlabelled-runs.tsv (data: mnist)
   drawn-runs         the runs of three cells on digits that the site draws, five seeds each: a CNN against three ViTs, students
@@ -85,6 +87,7 @@ pub(crate) enum Model {
     MlpRuns,
     BiasRuns,
     ScaleRuns,
+    ShapeRuns,
     UnlabelledRuns,
     DrawnRuns,
     StoryRace,
@@ -111,6 +114,7 @@ impl Model {
         ("mlp-runs", Self::MlpRuns),
         ("bias-runs", Self::BiasRuns),
         ("scale-runs", Self::ScaleRuns),
+        ("shape-runs", Self::ShapeRuns),
         ("unlabelled-runs", Self::UnlabelledRuns),
         ("drawn-runs", Self::DrawnRuns),
         ("story-race", Self::StoryRace),
@@ -191,10 +195,10 @@ impl Arguments {
         }
         let on_digits = matches!(
             model,
-            Some(Model::BiasRuns | Model::ScaleRuns | Model::UnlabelledRuns)
+            Some(Model::BiasRuns | Model::ScaleRuns | Model::ShapeRuns | Model::UnlabelledRuns)
         );
         if on_digits && !is_whole {
-            return Err("bias-runs, scale-runs and unlabelled-runs ship no weights and log whole runs: they take only --data, --seed and --out".into());
+            return Err("bias-runs, scale-runs, shape-runs and unlabelled-runs ship no weights and log whole runs: they take only --data, --seed and --out".into());
         }
         if matches!(
             model,
@@ -289,6 +293,7 @@ mod tests {
     fn runs_on_digits_are_whole() {
         for (name, model) in [
             ("bias-runs", Model::BiasRuns),
+            ("shape-runs", Model::ShapeRuns),
             ("unlabelled-runs", Model::UnlabelledRuns),
         ] {
             let found = read(&[name, "--data", "d"]).unwrap().unwrap();

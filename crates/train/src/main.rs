@@ -16,6 +16,7 @@ use training::digits::drawn_runs::drawn_runs;
 use training::digits::gpt::DigitGpt;
 use training::digits::position_tables;
 use training::digits::scale_runs::scale_runs;
+use training::digits::shape_runs::shape_runs;
 use training::digits::unlabelled_runs::unlabelled_runs;
 use training::digits::variants::{AveragePooled, Variant, WithoutPositions};
 use training::frame::{Options, Subject, read, replace, ship, ship_again, train};
@@ -72,6 +73,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::BiasRuns => bias_runs(data, arguments.seed, &arguments.out),
         Model::ScaleRuns => scale_runs(data, arguments.seed, &arguments.out),
         Model::DrawnRuns => drawn_runs(arguments.seed, &arguments.out),
+        Model::ShapeRuns => shape_runs(data, arguments.seed, &arguments.out),
         Model::UnlabelledRuns => unlabelled_runs(data, arguments.seed, &arguments.out),
         Model::MlpRuns => mlp_runs(arguments.seed, &arguments.out),
         Model::StoryRace => story_race::race(data, &arguments.out),

@@ -9,6 +9,7 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from common import cell, normal_matrix, tensor, write
 from digits import DigitCnn, centred, drawn_digit
@@ -70,6 +71,69 @@ def vit_sizes(layers=12, width=768, inner=3072, heads=12, patch=16, image=224, g
         "scores.ratio": tensor(torch.tensor(patches**2 / coarse**2, dtype=torch.float64), 1e-8),
     }
     return cell("vit-sizes", tensors, given)
+
+
+class ShapedVit(nn.Module):
+    """A small ViT on one digit, in PyTorch's own layers, of which PyTorch counts parameters and products."""
+
+    def __init__(self, layers, width, patch):
+        super().__init__()
+        self.embedding = nn.Conv2d(1, width, patch, patch)
+        self.token = nn.Parameter(torch.zeros(1, width))
+        self.positions = nn.Parameter(torch.zeros(1 + (SIDE // patch) ** 2, width))
+        self.blocks = nn.ModuleList(Block(width, HEADS, 2 * width) for _ in range(layers))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, 10)
+
+    def forward(self, picture):
+        x = torch.cat([self.token, self.embedding(picture[None])[0].flatten(1).T]) + self.positions
+        for block in self.blocks:
+            attention = block.attention
+            qkv = F.linear(block.norm1(x), attention.in_proj_weight, attention.in_proj_bias)
+            q, k, v = (part.unflatten(1, (HEADS, -1)).transpose(0, 1) for part in qkv.chunk(3, dim=1))
+            weights = torch.softmax(q @ k.transpose(1, 2) / math.sqrt(q.shape[2]), dim=2)
+            x = x + attention.out_proj((weights @ v).transpose(0, 1).flatten(1))
+            x = x + block.mlp(block.norm2(x))
+        return self.head(self.norm(x)[0])
+
+
+def shape_runs(chosen="depth", given=None):
+    """Mean, lowest and highest of the logged shares; parameters and products as PyTorch counts them."""
+    lines = [line.split("\t") for line in (MODELS / "shape-runs.tsv").read_text().splitlines()]
+    factors = {
+        "depth": [(n, 32, 4) for n in (1, 2, 4, 8)],
+        "width": [(2, n, 4) for n in (16, 32, 64, 96)],
+        "patch": [(2, 32, n) for n in (14, 7, 4, 2)],
+    }
+    tensors, means = {}, {}
+    for at, (name, shapes) in enumerate(factors.items()):
+        right, parameters, work, tokens = [], [], [], []
+        for layers, width, patch in shapes:
+            scheme = f"{layers}-{width}-{patch}"
+            right.append([float(line[3]) for line in lines if line[:2] == ["right", scheme]])
+            with torch.device("meta"):
+                network, counter = ShapedVit(layers, width, patch), FlopCounterMode(display=False)
+                with counter:
+                    network(torch.zeros(1, SIDE, SIDE))
+            parameters.append(sum(p.numel() for p in network.parameters()))
+            work.append(counter.get_total_flops() // 2)
+            tokens.append(len(network.positions))
+        right = torch.tensor(right, dtype=torch.float64)
+        found = {
+            "values": tensor(torch.tensor([shape[at] for shape in shapes]), 0),
+            "mean": tensor(right.mean(1), 1e-6),
+            "low": tensor(right.amin(1), 1e-6),
+            "high": tensor(right.amax(1), 1e-6),
+            "tokens": tensor(torch.tensor(tokens), 0),
+            "parameters": tensor(torch.tensor(parameters), 0),
+            "work": tensor(torch.tensor(work), 0),
+        }
+        means |= dict(zip(shapes, right.mean(1).tolist()))
+        tensors |= {f"{name}.{key}": value for key, value in found.items()}
+        if name == chosen:
+            tensors |= found
+    best = max(means, key=means.get)
+    tensors |= {f"best.{name}": tensor(float(best[at]), 0) for at, name in enumerate(factors)}
+    return cell("shape-runs", tensors, given)
 
 
 def first_loss(scale=1.0, classes=10, seed=1, given=None):
@@ -173,6 +237,8 @@ write(
         vit_sizes(),
         vit_sizes(**large, given=large),
         vit_sizes(**huge, given=huge),
+        shape_runs(),
+        shape_runs("patch", {"factor": "patch"}),
         distil(0, 1, ONE),
         distil(2, 1, ONE, {"steps": 2}),
         distil(2, 3, THREE, {"steps": 2, "seed": 3}),

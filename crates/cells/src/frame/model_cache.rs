@@ -43,6 +43,7 @@ const SIZES: &[(&str, u64)] = &[
     ("position-race.tsv", 11_665),
     ("position-tables.safetensors", 38_312),
     ("scale-runs.tsv", 2_051),
+    ("shape-runs.tsv", 2_160),
     ("seq2seq-attention.safetensors", 1_474_424),
     ("seq2seq-gru.safetensors", 1_483_648),
     ("story-race.tsv", 2_144),

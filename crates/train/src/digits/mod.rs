@@ -9,5 +9,6 @@ pub mod drawn_runs;
 pub mod gpt;
 pub mod position_tables;
 pub mod scale_runs;
+pub mod shape_runs;
 pub mod unlabelled_runs;
 pub mod variants;
