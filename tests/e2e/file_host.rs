@@ -43,6 +43,8 @@ struct Shared {
     stated: Mutex<Option<usize>>,
     /// No other site may read the files.
     is_private: AtomicBool,
+    /// No connection is answered, and one that is paused breaks.
+    is_away: AtomicBool,
     stopping: AtomicBool,
 }
 
@@ -107,6 +109,11 @@ impl FileHost {
         *self.shared.stated.lock().expect("no reader panicked") = bytes;
     }
 
+    /// Goes away, as when the network is cut, or comes back.
+    pub(crate) fn go_away(&self, is_away: bool) {
+        self.shared.is_away.store(is_away, Ordering::SeqCst);
+    }
+
     /// Lets other sites read the files, or not.
     pub(crate) fn allow_others(&self, allows: bool) {
         self.shared.is_private.store(!allows, Ordering::SeqCst);
@@ -144,6 +151,9 @@ impl Shared {
             .map_while(Result::ok)
             .take_while(|line| !line.is_empty())
             .collect();
+        if self.is_away.load(Ordering::SeqCst) {
+            return Ok(());
+        }
         let mut request = lines.first().map_or("", String::as_str).split(' ');
         let (method, path) = (
             request.next().unwrap_or_default(),
@@ -223,6 +233,9 @@ impl Shared {
         stream.flush()?;
         if matches!(fault, Some(Fault::Hold(_))) {
             while self.holds.load(Ordering::SeqCst) && !self.stopping.load(Ordering::SeqCst) {
+                if self.is_away.load(Ordering::SeqCst) {
+                    return Ok(());
+                }
                 std::thread::sleep(Duration::from_millis(20));
             }
             stream.write_all(&rest[first..])?;

@@ -187,18 +187,11 @@ pub(super) fn beside(url: &str, name: &str) -> Option<String> {
         .map(|(folder, _)| format!("{folder}/{name}"))
 }
 
-/// The name of the error where another page, or a worker that is about to end, has a file open.
-pub(super) const IN_USE: &str = "NoModificationAllowedError";
-
-/// The name of an error of the browser.
-pub(super) fn name_of(error: &JsValue) -> Option<String> {
-    Reflect::get(error, &"name".into()).ok()?.as_string()
-}
-
 /// Why the browser does not open a file of its storage or write to it, in words.
 pub(super) fn storage_message_of(error: &JsValue) -> String {
-    match name_of(error).as_deref() {
-        Some(IN_USE) => "another page has this file open".to_owned(),
+    let name = Reflect::get(error, &"name".into()).ok();
+    match name.and_then(|name| name.as_string()).as_deref() {
+        Some("NoModificationAllowedError") => "another page has this file open".to_owned(),
         Some("QuotaExceededError") => "the storage for this site is full".to_owned(),
         _ => message_of(error),
     }

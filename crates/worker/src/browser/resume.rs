@@ -1,37 +1,17 @@
 //! Downloads that continue from the bytes that are stored on the device.
 
-use js_sys::{Promise, Uint8Array};
+use js_sys::Uint8Array;
 use wasm_bindgen::JsValue;
-use wasm_bindgen_futures::JsFuture;
-use web_sys::{DedicatedWorkerGlobalScope, FileSystemDirectoryHandle, Response};
+use web_sys::{FileSystemDirectoryHandle, Response};
 use worker::folder::folder;
 use worker::model::protocol::Storage;
 use worker::model::stored_file::{FileInfo, ResponseInfo, Reuse, after_break};
 
-use super::fetch::{
-    Download, IN_USE, body, check_size, message_of, name_of, request, storage_message_of,
-};
+use super::fetch::{Download, body, check_size, message_of, request, storage_message_of};
 use super::memory::InMemory;
 use super::models::LoadError;
 use super::store::StoredFile;
 use super::transfer::{Fetched, Transfer};
-
-/// How often a file is opened that is in use, and the milliseconds between: a worker that the reader
-/// has just stopped gives its files back a moment later.
-const TRIES: usize = 6;
-const PAUSE_MS: i32 = 100;
-
-/// Waits [`PAUSE_MS`].
-async fn pause(scope: &DedicatedWorkerGlobalScope) {
-    let waited = Promise::new(&mut |resolve, _| {
-        let set = scope.set_timeout_with_callback_and_timeout_and_arguments_0(&resolve, PAUSE_MS);
-        if set.is_err() {
-            let _ = resolve.call0(&JsValue::NULL);
-        }
-    });
-    // It is only ever resolved.
-    let _ = JsFuture::from(waited).await;
-}
 
 impl Transfer<'_> {
     /// The stored file of the address, and the folder that holds it.
@@ -42,14 +22,6 @@ impl Transfer<'_> {
         &self,
     ) -> Result<(StoredFile, FileSystemDirectoryHandle), JsValue> {
         let folder = folder(&self.scope.navigator()).await?;
-        for _ in 1..TRIES {
-            match StoredFile::open(&folder, self.url).await {
-                Err(error) if name_of(&error).as_deref() == Some(IN_USE) => {
-                    pause(self.scope).await;
-                }
-                opened => return Ok((opened?, folder)),
-            }
-        }
         let stored = StoredFile::open(&folder, self.url).await?;
         Ok((stored, folder))
     }
