@@ -148,8 +148,8 @@ async fn size_while(
 /// # Errors
 /// When the worker failed.
 async fn bandwidth(asked: &OpenRequest) -> Result<f64, String> {
-    // Where the name leaves it open whether numbers have 32 or 16 bits, products with those of 32
-    // are measured: they read no fewer bytes in a second, and the offer says "at most".
+    // Where the name leaves it open whether numbers have 32 or 16 bits, those of 32 are measured:
+    // products that memory limits read as many bytes of either in a second.
     let [stored, _] = stored_types(&asked.name);
     let kept = type_name(kept_type(stored, asked.packing));
     let (build, threads) = choose(Purpose::Lab, None, asked.threads)?;

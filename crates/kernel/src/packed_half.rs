@@ -40,8 +40,9 @@ impl HalfType {
 struct Column([u16; PANEL_ROWS]);
 
 /// The power of 2 with which numbers in F16 are stored where all of them allow it: the smallest
-/// number, 2⁻²⁴, then is a normal one, so no multiplication meets a number below them. Many
-/// processors take a hundred times as long for those.
+/// number, 2⁻²⁴, then is a normal one, so no multiplication meets a number below those. Many
+/// processors multiply such numbers so slowly that one weight in four hundred of them makes a whole
+/// product several times as slow.
 const SHIFT: u16 = 10;
 
 /// The bits of 2⁶ in F16, below which a number times 2¹⁰ has a place.
