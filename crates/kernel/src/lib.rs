@@ -184,8 +184,8 @@ mod x86_same_bits;
 pub use dispatch::use_same_bits;
 pub use dispatch::{
     axpy, chosen, dot, gelu, gelu_tanh, implementations, inner_steps, layer_norm, matmul,
-    matmul_blocks, matmul_f32, matmul_half, matmul_nt, matmul_tn, matvec, max, mix, relu, rms_norm, same_bits,
-    silu, softmax, steady, sum,
+    matmul_blocks, matmul_f32, matmul_half, matmul_nt, matmul_tn, matvec, max, mix, relu, rms_norm,
+    same_bits, silu, softmax, steady, sum,
 };
 pub use half_precision::widen;
 pub use inner_step::InnerStep;

@@ -14,7 +14,7 @@ use crate::error::CellError;
 use crate::input::{InputValue, Inputs};
 use crate::jobs;
 use crate::model_cache::ModelCache;
-use crate::parts::{drawn, trained};
+use crate::parts::drawn;
 use crate::spec::CellSpec;
 use crate::text_model::TextModel;
 
@@ -64,7 +64,7 @@ pub(crate) fn from_npm() -> bool {
     missing.is_none()
 }
 
-/// tiny-gpt with the first `size` of its tokens: its embedding has rows that fill it up, as those of
+/// A model with the first `size` of its tokens: its embedding has rows that fill it up, as those of
 /// many files.
 pub(crate) struct FewerTokens {
     whole: Arc<dyn TextModel>,
@@ -72,11 +72,10 @@ pub(crate) struct FewerTokens {
 }
 
 impl FewerTokens {
-    /// tiny-gpt without the tokens from this one on.
-    pub(crate) fn before(token: &str) -> Self {
-        let whole = trained::gpt(&cache()).unwrap();
-        let size = whole.tokenizer().id(token).unwrap();
-        Self { whole, size }
+    /// A model without the tokens from this one on; `None` where it has no such token.
+    pub(crate) fn before(token: &str, whole: Arc<dyn TextModel>) -> Option<Self> {
+        let size = whole.tokenizer().id(token)?;
+        Some(Self { whole, size })
     }
 }
 

@@ -250,7 +250,7 @@ mod tests {
         let whole = crate::parts::trained::gpt(&crate::parts::test_models::cache()).unwrap();
         let best = &compute_opened(&given, &*whole).unwrap().words("words")[0].clone();
         let cut = best.replace('\u{2423}', "Ġ");
-        let model = crate::parts::test_models::FewerTokens::before(&cut);
+        let model = crate::parts::test_models::FewerTokens::before(&cut, whole).unwrap();
         let found = compute_opened(&given, &model).unwrap();
         assert!(!found.words("words").contains(best));
         assert_eq!(found.words("words").len(), WORDS.len());
