@@ -2,7 +2,7 @@
 //! factor of the shape is chosen, networks learn a few steps and are taken back, and the scale of a head is
 //! moved to zero.
 
-use browser_harness::Habits;
+use browser_harness::{FOLD_AGAIN, Habits};
 use fantoccini::Locator;
 use fantoccini::key::Key;
 
