@@ -131,7 +131,7 @@ fn a_download_that_breaks_off_goes_on_and_is_kept_until_it_is_deleted() {
 
         host.cut_next(whole / 2);
         let question = open_url(browser, &url).await;
-        for words in ["1.1 MB to fetch", "6.1 MB of memory", "tokens a second"] {
+        for words in ["1.1 MB to fetch", "5.1 MB of memory", "tokens a second"] {
             assert!(question.contains(words), "{words}: {question}");
         }
         let why = error(browser).await;

@@ -137,7 +137,7 @@ fn an_opened_vit_shows_its_heads_its_lens_and_what_each_head_is_worth() {
             Locator::Css("#lab-class-token-lens .patch-grid canvas"),
         )
         .await;
-        let reads = "return /Patch 1\\d\\d after 12 blocks/.test(document.querySelector('#lab-class-token-lens .verdict').textContent)";
+        let reads = "return /Patch 91 after 12 blocks/.test(document.querySelector('#lab-class-token-lens .verdict').textContent)";
         browser.wait_for("what a patch says", reads).await;
         ready(browser, "lab-class-token-lens").await;
         let button = "//*[@id='lab-class-token-lens']//button[.='What the classifier reads']";
