@@ -103,7 +103,7 @@ fn chart(cx: CellCx) -> AnyView {
     });
     cx.offer_chart("right", chart);
     view! {
-        <ChartView chart label="Drawn test digits that each student reads right" height=230 format=Format::Percent(1) until=UNTIL />
+        <ChartView chart label="Drawn test digits that each student reads right" height=190 format=Format::Percent(1) until=UNTIL />
     }
     .into_any()
 }

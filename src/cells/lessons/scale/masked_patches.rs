@@ -113,7 +113,10 @@ fn published(cx: CellCx) -> AnyView {
         <div class="scroll" tabindex="0" role="region" aria-label="Published accuracies">
             <table>
                 <caption>
-                    "Pictures of ImageNet that ViT-B/16 names (Dosovitskiy et al., 2021, section 4.6 and table 5), and how many points more it names after masked patch prediction"
+                    <span data-label="">
+                        "Pictures of ImageNet that ViT-B/16 names (Dosovitskiy et al., 2021, section 4.6 and table 5)"
+                    </span>
+                    ", and how many points more it names after masked patch prediction"
                 </caption>
                 <thead>
                     <tr>
