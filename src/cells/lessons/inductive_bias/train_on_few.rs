@@ -112,7 +112,7 @@ fn here(cx: CellCx, computed: Computed) -> AnyView {
     });
     cx.offer_chart("here", chart);
     view! {
-        <ChartView chart label="Trained here: drawn test digits read right" height=180 format=Format::Percent(1) until=UNTIL />
+        <ChartView chart label="Trained here: drawn test digits read right" height=165 format=Format::Percent(1) until=UNTIL />
     }
     .into_any()
 }
@@ -187,7 +187,7 @@ fn logged(cx: CellCx, computed: Computed) -> AnyView {
     });
     cx.offer_chart("logged", chart);
     view! {
-        <ChartView chart label="Logged runs on MNIST: right answers against the number of training digits" height=180
+        <ChartView chart label="Logged runs on MNIST: right answers against the number of training digits" height=165
             format=Format::Percent(1) />
     }
     .into_any()
