@@ -36,6 +36,7 @@ mod e2e {
     mod instant;
     mod lab;
     mod lab_cells;
+    mod lab_faults;
     mod lab_kept;
     mod lab_kinds;
     mod lab_pictures;
@@ -51,6 +52,7 @@ mod e2e {
     mod noscript;
     mod odd_pictures;
     mod offline;
+    mod pad;
     mod pages;
     mod patches;
     mod perturb;

@@ -250,3 +250,27 @@ fn create_bitmap(window: &web_sys::Window, blob: &Blob) -> Result<js_sys::Promis
     let function: js_sys::Function = function.dyn_into()?;
     function.call1(window, blob)?.dyn_into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_without_a_pixel_or_with_too_many_is_refused() {
+        for (width, height) in [(0, 0), (0, 16), (16, 0)] {
+            let why = refuse_size("dot.png", width, height).unwrap_err();
+            let size = format!("without a pixel: {width} \u{d7} {height}.");
+            assert!(why.contains("dot.png") && why.ends_with(&size), "{why}");
+        }
+        for (width, height) in [(1, 1), (8000, 8000), (1, 64_000_000)] {
+            assert_eq!(refuse_size("dot.png", width, height), Ok(()));
+        }
+        for (width, height) in [(8001, 8000), (u32::MAX, u32::MAX)] {
+            let why = refuse_size("wall.png", width, height).unwrap_err();
+            assert!(
+                why.contains("At most 64") && why.contains(&width.to_string()),
+                "{why}"
+            );
+        }
+    }
+}

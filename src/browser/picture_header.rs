@@ -8,6 +8,9 @@
 /// Bytes that are enough to find what is looked for in nearly every file.
 pub(crate) const ENOUGH: usize = 1 << 18;
 
+/// Bytes within which an SVG has its first tag.
+const SVG_START: usize = 1 << 13;
+
 /// A format of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -41,7 +44,8 @@ impl Format {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) format: Format,
-    /// Width and height in pixels, as they are stored; `None` where these bytes do not say.
+    /// Width and height in pixels, as they are stored; `None` where these bytes do not say, and for an
+    /// SVG that can be drawn.
     pub(crate) size: Option<(u32, u32)>,
     /// It is an animation.
     pub(crate) moves: bool,
@@ -85,7 +89,7 @@ pub(crate) fn of(bytes: &[u8]) -> Option<Header> {
             .any(|brand| has(brands, *brand))
             .then(|| header(Format::Heic, None, false));
     }
-    is_svg(bytes).then(|| header(Format::Svg, None, false))
+    svg_tag(bytes).map(|tag| header(Format::Svg, svg_size(&tag), false))
 }
 
 fn has(bytes: &[u8], part: &[u8]) -> bool {
@@ -163,11 +167,62 @@ fn webp_size(bytes: &[u8]) -> Option<(u32, u32)> {
     }
 }
 
-/// Whether a text begins as an SVG, after a declaration and comments.
-fn is_svg(bytes: &[u8]) -> bool {
+/// The first tag of an SVG, after a declaration, a document type and comments, as far as these bytes
+/// reach; `None` where they begin as no SVG.
+fn svg_tag(bytes: &[u8]) -> Option<String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = String::from_utf8_lossy(bytes.get(..1024.min(bytes.len())).unwrap_or_default());
-    text.trim_start().starts_with('<') && text.contains("<svg")
+    let text = String::from_utf8_lossy(bytes.get(..SVG_START.min(bytes.len()))?);
+    let mut rest = text.trim_start();
+    while !rest.starts_with("<svg") {
+        let end = match rest {
+            _ if rest.starts_with("<!--") => "-->",
+            _ if rest.starts_with("<?") => "?>",
+            // A document type may define names between brackets.
+            _ if rest.starts_with("<!")
+                && rest.find('[') < rest.find('>')
+                && rest.contains('[') =>
+            {
+                "]>"
+            }
+            _ if rest.starts_with("<!") => ">",
+            _ => return None,
+        };
+        rest = rest.split_once(end)?.1.trim_start();
+    }
+    let tag = rest.split('>').next()?;
+    Some(tag.replace(['\n', '\r', '\t'], " "))
+}
+
+/// Width and height of an SVG of which one is zero, by its attributes `width`, `height` and `viewBox`;
+/// `None` for any other, which is drawn at any size.
+fn svg_size(tag: &str) -> Option<(u32, u32)> {
+    let value = |name: &str| {
+        let (_, rest) = tag.split_once(&format!(" {name}="))?;
+        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        rest.get(1..)?.split(quote).next()
+    };
+    // A length may have a unit behind it.
+    let number = |text: &str| {
+        let digits = text
+            .trim()
+            .trim_end_matches(|c: char| c.is_alphabetic() || c == '%');
+        digits.trim_end().parse::<f64>().ok()
+    };
+    let sides = ["width", "height"].map(|name| value(name).and_then(number));
+    let view: Vec<Option<f64>> = value("viewBox")
+        .unwrap_or_default()
+        .split([' ', ','])
+        .filter(|part| !part.is_empty())
+        .map(number)
+        .collect();
+    let seen = match view.as_slice() {
+        &[_, _, width, height] => [width, height],
+        _ => [None, None],
+    };
+    let is_zero = |pair: [Option<f64>; 2]| pair.contains(&Some(0.0));
+    let pair = [sides, seen].into_iter().find(|&pair| is_zero(pair))?;
+    let [width, height] = pair.map(|side| side.unwrap_or(0.0) as u32);
+    Some((width, height))
 }
 
 #[cfg(test)]
@@ -245,11 +300,43 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_without_a_pixel_says_so() {
+        assert_eq!(found(&png(0, 16, b"IDAT")).1, Some((0, 16)));
+        let svg = |tag: &str| found(format!("<?xml version='1.0'?>\n{tag}<g/></svg>").as_bytes()).1;
+        for (tag, size) in [
+            ("<svg width='0' height='32'>", Some((0, 32))),
+            ("<svg\n  height=\"0px\"\twidth=\"20.5px\">", Some((20, 0))),
+            ("<svg viewBox='0 0 0 10'>", Some((0, 10))),
+            (
+                "<svg viewBox='0,0,24,0' width='24' height='24'>",
+                Some((24, 0)),
+            ),
+            ("<svg width='0%'>", Some((0, 0))),
+            // Any of these can be drawn.
+            ("<svg>", None),
+            ("<svg width='64' height='32'>", None),
+            ("<svg viewBox='0 0 24 24' stroke-width='0'>", None),
+            ("<svg width='auto' height=''>", None),
+            ("<!-- <svg width='0'> --><svg width='10' height='10'>", None),
+        ] {
+            assert_eq!(svg(tag), size, "{tag}");
+        }
+        let typed = "<!DOCTYPE svg [<!ENTITY a 'b'>]><svg width='0' height='1'/>";
+        assert_eq!(found(typed.as_bytes()), (Format::Svg, Some((0, 1)), false));
+        assert_eq!(
+            found(b"<!DOCTYPE svg PUBLIC 'a' 'b'>\n<svg/>").0,
+            Format::Svg
+        );
+    }
+
+    #[test]
     fn what_is_no_picture_has_no_header() {
         for bytes in [
             &b""[..],
             b"this is no picture",
             b"<html>",
+            b"<!doctype html><html><svg>",
+            b"<!-- <svg> -->",
             b"\0\0\0\x1cftypisom",
             b"\x89PN",
         ] {

@@ -44,6 +44,13 @@ pub(super) struct DownloadOffer {
 impl DownloadOffer {
     fn words(&self) -> String {
         let Some(bytes) = self.bytes else {
+            if self.here > 0 {
+                return format!(
+                    "Of {}, {} are on this device, and its host does not say how large it is.",
+                    self.name,
+                    megabytes(self.here)
+                );
+            }
             return format!(
                 "{} is not on this device, and its host does not say how large it is.",
                 self.name
@@ -148,7 +155,8 @@ async fn size_while(
 /// # Errors
 /// When the worker failed.
 async fn bandwidth(asked: &OpenRequest) -> Result<f64, String> {
-    // The types that a file may have are kept in the same one.
+    // Where the name leaves it open whether numbers have 32 or 16 bits, those of 32 are measured:
+    // products that memory limits read as many bytes of either in a second.
     let [stored, _] = stored_types(&asked.name);
     let kept = type_name(kept_type(stored, asked.packing));
     let (build, threads) = choose(Purpose::Lab, None, asked.threads)?;
@@ -180,6 +188,10 @@ pub(super) async fn confirm(
     let stored = stored.iter().filter(|file| urls.contains(&file.url));
     let stored: Vec<_> = stored.collect();
     let here = stored.iter().map(|file| file.bytes).sum();
+    // What the host said when a part came, for a host that says nothing now.
+    let known: Option<u64> = (stored.len() == urls.len())
+        .then(|| stored.iter().map(|file| file.total).sum::<Option<u64>>())
+        .flatten();
     let is_whole = |file: &&storage::StoredFile| file.total == Some(file.bytes);
     let mut engine = None;
     let asks = if stored.len() == urls.len() && stored.iter().all(is_whole) {
@@ -197,7 +209,7 @@ pub(super) async fn confirm(
             lab.show(String::new(), None);
             lab.offer.try_set(Some(DownloadOffer {
                 name: asked.name.clone(),
-                bytes,
+                bytes: bytes.or(known),
                 here,
                 packing: asked.packing,
                 bandwidth,
@@ -277,10 +289,19 @@ mod tests {
         }
         // The name does not say whether its numbers have 32 or 16 bits.
         let words = offer("model.safetensors", Some(134_000_000), 0).words();
-        for part in ["138.0 MB to 272.0 MB of memory", "about 50 to 100 tokens"] {
+        for part in ["138.0 MB of memory", "about 100 tokens"] {
             assert!(words.contains(part), "{part}: {words}");
         }
-        assert!(offer("a.gguf", None, 0).words().contains("does not say"));
+        assert!(
+            offer("a.gguf", None, 0)
+                .words()
+                .contains("not on this device")
+        );
+        let words = offer("a.gguf", None, 1_500_000).words();
+        assert!(
+            words.contains("1.5 MB are on this device") && words.contains("does not say"),
+            "{words}"
+        );
     }
 
     #[test]

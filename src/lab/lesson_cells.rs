@@ -6,8 +6,9 @@ use std::rc::Rc;
 use cells::lessons::decoder_only::{logit_lens, perplexity, sampling, whole_model};
 use cells::lessons::heads::{ablation_sweep, induction, pattern_atlas, rollout};
 use cells::lessons::multi_head::head_gallery;
-use cells::lessons::vit::{class_token_lens, patch_attention};
-use cells::opened::{class_heads, window_reach};
+use cells::lessons::positions_2d::position_similarity;
+use cells::lessons::vit::{class_heads, class_token_lens, patch_attention};
+use cells::opened::{patch_filters, window_heads, window_reach};
 use cells::{CellError, CellSpec, InputValue, Inputs};
 use leptos::html::Section;
 use leptos::prelude::*;
@@ -16,9 +17,10 @@ use worker::cell_protocol::{CellReply, CellRequest};
 use worker::model::protocol::{ModelEvent, ModelInfo, ModelRequest};
 use worker::protocol::{pack, unpack};
 
-use super::class_heads as class_heads_view;
 use super::message::message;
+use super::patch_filters as patch_filters_view;
 use super::session::{Lab, OpenModel};
+use super::window_heads as window_heads_view;
 use super::windows;
 use crate::cells::frame::context::CellCx;
 use crate::cells::frame::{layout, run};
@@ -55,6 +57,8 @@ enum Takes {
     Pictures,
     /// Those of them that have classes.
     Classifiers,
+    /// Models of pictures with classes, whatever their heads look at.
+    AnyClassifiers,
     /// Models of pictures that attend within windows.
     Windows,
 }
@@ -68,6 +72,7 @@ impl Takes {
             Self::MaskFillers => model.fills,
             Self::Pictures => !model.reads && model.layers > 0,
             Self::Classifiers => Self::Pictures.fits(model) && model.classes > 0,
+            Self::AnyClassifiers => !model.reads && model.classes > 0,
             // Their heads have no map over all of the picture.
             Self::Windows => !model.reads && model.layers == 0,
         }
@@ -75,7 +80,7 @@ impl Takes {
 }
 
 /// The cells.
-const CELLS: [LabCell; 13] = [
+const CELLS: [LabCell; 16] = [
     LabCell {
         title: "The whole model",
         about: "From your text to the next token: every tensor of every block, and each of its numbers as the sum that it is. The model \
@@ -153,7 +158,9 @@ const CELLS: [LabCell; 13] = [
     },
     LabCell {
         title: "Which block knows the class",
-        about: "The most likely classes, read off the class token (or the mean over the patches) after each block.",
+        about: "The most likely classes after each block, read off what the classifier reads (the class token or the mean over the \
+                patches) or off any patch, and a map of what every patch says. The classifier was trained on the first only: what it \
+                says of a patch is a reading of its vector, and no answer that the model was trained to give.",
         spec: &class_token_lens::OPENED,
         view: views::vit::class_token_lens::opened_view,
         takes: Takes::Classifiers,
@@ -163,8 +170,31 @@ const CELLS: [LabCell; 13] = [
         about: "What each head adds to the score of a class: every head is switched off in turn. The model runs once for each \
                 head: with a hundred heads and more that takes long, and can be stopped.",
         spec: &class_heads::OPENED,
-        view: class_heads_view::view,
-        takes: Takes::Classifiers,
+        view: views::vit::class_heads::opened_view,
+        takes: Takes::AnyClassifiers,
+    },
+    LabCell {
+        title: "Which positions are alike",
+        about: "The similarity of the learned position vectors: a map for each patch, where the patch is. They are compared as the model \
+                adds them to your picture: for another number of patches than in its training, it stretches its table.",
+        spec: &position_similarity::OPENED,
+        view: views::positions_2d::position_similarity::opened_view,
+        takes: Takes::Pictures,
+    },
+    LabCell {
+        title: "Filters of the patch embedding",
+        about: "The filters that turn a patch into a token, as small pictures, and what each gives for the patches of your picture.",
+        spec: &patch_filters::OPENED,
+        view: patch_filters_view::view,
+        takes: Takes::Pictures,
+    },
+    LabCell {
+        title: "What a patch attends to in its window",
+        about: "The attention weights of a patch that you click within its window, in every head of a block, all on one scale. The model \
+                runs once for each block that you choose.",
+        spec: &window_heads::OPENED,
+        view: window_heads_view::view,
+        takes: Takes::Windows,
     },
     LabCell {
         title: "Whom a patch reaches",

@@ -1,13 +1,13 @@
 //! The lab: a full-size model from the reader's disk, an address or a shape, run and looked into.
 
 mod answers;
-mod class_heads;
 mod class_names;
 mod download_offer;
 mod inside;
 mod lesson_cells;
 mod message;
 mod open;
+mod patch_filters;
 mod pictures;
 mod requests;
 mod sentences;
@@ -15,6 +15,7 @@ mod session;
 mod stored_files;
 mod text;
 mod view;
+mod window_heads;
 mod windows;
 
 use leptos::prelude::AnyView;

@@ -14,6 +14,7 @@ use super::class_names::{self, ClassNames};
 use super::download_offer::{DownloadOffer, confirm};
 use super::lesson_cells::Listeners;
 use super::requests::{Part, Requests};
+use super::stored_files::with_way_on;
 use crate::browser::storage::{self, StoredFile, megabytes};
 use crate::model_build::choose;
 use crate::model_worker::{ModelWorker, WorkerEvent};
@@ -339,6 +340,10 @@ async fn session(lab: Lab, asked: OpenRequest, opening: u32) {
         }
     };
     lab.worker.try_set_value(Some(Rc::clone(&worker)));
+    let url = match &asked.origin {
+        Origin::Url(url) => Some(url.clone()),
+        _ => None,
+    };
     let opened = open(lab, &worker, asked).await;
     // The reader has opened another one meanwhile, or left the page.
     if lab.opened.try_get_value() != Some(opening) {
@@ -353,8 +358,14 @@ async fn session(lab: Lab, asked: OpenRequest, opening: u32) {
         }
         Err(why) => {
             lab.show(String::new(), None);
-            lab.error.set(Some(why));
             lab.end();
+            let why = match url {
+                Some(url) if why == STOPPED => with_way_on(why, &url).await,
+                _ => why,
+            };
+            if lab.opened.try_get_value() == Some(opening) {
+                lab.error.try_set(Some(why));
+            }
             return;
         }
     }

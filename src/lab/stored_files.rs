@@ -2,6 +2,8 @@
 //! deleted.
 
 use leptos::prelude::*;
+use worker::model::file::addresses;
+use worker::model::stored_file::after_break;
 
 use super::message::ends;
 use super::open::Form;
@@ -44,6 +46,26 @@ fn size(file: &StoredFile) -> String {
         Some(total) => format!("{} of {}", megabytes(file.bytes), megabytes(total)),
         None => format!("{}, incomplete", megabytes(file.bytes)),
     }
+}
+
+/// A message about a model that was not opened, with what can be done with the part of it that is here.
+pub(super) async fn with_way_on(why: String, url: &str) -> String {
+    match way_on(url, &storage::list().await) {
+        Some(words) => format!("{why} {words}"),
+        None => why,
+    }
+}
+
+/// What to say of a part of a model's files that is stored; nothing where none or all of it is.
+fn way_on(url: &str, stored: &[StoredFile]) -> Option<&'static str> {
+    let urls = addresses(url);
+    let own = || stored.iter().filter(|file| urls.contains(&file.url));
+    let is_whole = |file: &&StoredFile| file.total == Some(file.bytes);
+    if own().filter(is_whole).count() == urls.len() {
+        return None;
+    }
+    let bytes = own().filter(|file| file.total.is_some());
+    after_break(0, bytes.map(|file| file.bytes).max()?)
 }
 
 /// Returns whether a file of this name holds a model's weights.
@@ -110,5 +132,28 @@ mod tests {
             is_weights("https://host/a.gguf?download=true")
                 && !is_weights("https://host/config.json")
         );
+    }
+
+    #[test]
+    fn a_part_that_is_stored_is_mentioned_after_a_stop() {
+        let file = |url: &str, bytes, total| StoredFile {
+            url: url.to_owned(),
+            bytes,
+            total,
+        };
+        let (url, part) = ("https://h/a.gguf", 1 << 20);
+        for (stored, says) in [
+            (vec![], false),
+            (vec![file(url, part, Some(2 * part))], true),
+            (vec![file(url, part, Some(part))], false),
+            (vec![file(url, 100, Some(part))], false),
+            (vec![file(url, part, None)], false),
+            (vec![file("https://h/b.gguf", part, Some(2 * part))], false),
+        ] {
+            assert_eq!(way_on(url, &stored).is_some(), says, "{stored:?}");
+        }
+        // The first of two parts is there.
+        let first = [file("https://h/a-1-of-2.gguf", part, Some(part))];
+        assert!(way_on("https://h/a-2-of-2.gguf", &first).is_some());
     }
 }

@@ -6,6 +6,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
+use crate::cells::parts::blocks_box::blocks_box;
 use crate::cells::parts::figures::values;
 use crate::cells::parts::model_note::trained;
 use crate::cells::parts::opened_picture::OpenedPicture;
@@ -38,7 +39,7 @@ pub(super) fn view(cx: CellCx) -> AnyView {
         return ().into_any();
     };
     view! {
-        <div class="controls">{blocks_box(cx)}</div>
+        <div class="controls">{blocks_box(cx, "Number of blocks: ", 0)}</div>
         <div class="cols-2">{SIDES.map(|side| panel(cx, picture, side)).collect_view()}</div>
         <p>
             "Patch " {cx.num("chosen", &[], Format::Count)} " is replaced by its negative. Stage "
@@ -52,26 +53,27 @@ pub(super) fn view(cx: CellCx) -> AnyView {
     .into_any()
 }
 
-/// The number of blocks, as a slider that ends at the model's last.
-fn blocks_box(cx: CellCx) -> AnyView {
-    let (now, count) = (
-        cx.value("blocks", Vec::new()),
-        cx.value("count", Vec::new()),
-    );
-    let shown = move || now.get().unwrap_or_default();
-    let set = move |event| {
-        if let Ok(blocks) = event_target_value(&event).parse::<f64>() {
-            cx.set("blocks", InputValue::Number(blocks));
-        }
-    };
-    view! {
-        <label class="field">
-            <span>"Number of blocks: " {cx.num("blocks", &[], Format::Count)} " of " {cx.num("count", &[], Format::Count)}</span>
-            <input type="range" name="blocks" min="0" step="1" max=move || count.get().unwrap_or_default().to_string()
-                prop:value=move || shown().to_string() on:input=set />
-        </label>
-    }
-    .into_any()
+/// A number of the result, 0 before there is one.
+pub(super) fn number(cx: CellCx, name: &'static str) -> Signal<usize> {
+    let value = cx.value(name, Vec::new());
+    Signal::derive(move || value.get().unwrap_or_default() as usize)
+}
+
+/// The token of the chosen patch, in a cell with the results `own`, `token.patches` and `across`; choosing a
+/// token of a later stage chooses its first patch.
+pub(super) fn choose_token(cx: CellCx) -> Selected<usize> {
+    let (token, across) = (number(cx, "token.patches"), number(cx, "across"));
+    let own = number(cx, "own");
+    Selected::new(
+        Signal::derive(move || Some(own.get())),
+        move |at: Option<usize>| {
+            let Some(at) = at else { return };
+            let (token, across) = (token.get_untracked().max(1), across.get_untracked());
+            let side = (across / token).max(1);
+            let first = at / side * token * across + at % side * token;
+            cx.set("chosen", InputValue::Number(first as f64));
+        },
+    )
 }
 
 /// One of the pictures.
@@ -80,25 +82,11 @@ fn panel(
     picture: OpenedPicture,
     (title, changed, now, is_quiet): (&'static str, &'static str, &'static str, bool),
 ) -> AnyView {
-    let number = |name: &'static str| {
-        let value = cx.value(name, Vec::new());
-        Signal::derive(move || value.get().unwrap_or_default() as usize)
-    };
-    let (token, across, own) = (number("token.patches"), number("across"), number("own"));
-    let (window, shift) = (number("window"), number("shift"));
+    let (window, shift) = (number(cx, "window"), number(cx, "shift"));
+    let token = number(cx, "token.patches");
     let patch = Signal::derive(move || picture.patch.get() * token.get().max(1));
     let lines = Signal::derive(move || (window.get(), if is_quiet { shift.get() } else { 0 }));
-    let selected = Selected::new(
-        Signal::derive(move || Some(own.get())),
-        move |at: Option<usize>| {
-            // The first patch of a token of a later stage.
-            let Some(at) = at else { return };
-            let (token, across) = (token.get_untracked().max(1), across.get_untracked());
-            let side = (across / token).max(1);
-            let first = at / side * token * across + at % side * token;
-            cx.set("chosen", InputValue::Number(first as f64));
-        },
-    );
+    let selected = choose_token(cx);
     view! {
         <section class="stack tight">
             <p class="panel-title">{title}</p>

@@ -14,6 +14,9 @@ use super::events::{capture, share_within};
 const STEP: u16 = 24;
 const SMALL_STEP: u16 = 12;
 
+/// The bit of the button that draws: the left one of a mouse, the contact of a finger or of a pen.
+const DRAWS: u16 = 1;
+
 /// Where the pen of the keyboard is at first.
 const START: Point = [SIDE / 2, SIDE / 4];
 
@@ -48,11 +51,13 @@ impl Pad {
         }
     }
 
-    /// A pointer touches the pad.
+    /// A pointer touches the pad. A second one, such as the palm beside a pen, draws nothing.
     fn hold(self, event: &web_sys::PointerEvent) {
-        let (None, 0) = (self.held.get_untracked(), event.button()) else {
+        // The end of a stroke may get lost; then the same pointer touches the pad again.
+        let another = |held| held != event.pointer_id();
+        if self.held.get_untracked().is_some_and(another) || event.button() != 0 {
             return;
-        };
+        }
         let (Some(to), Some(svg)) = (self.under(event), self.svg.get_untracked()) else {
             return;
         };
@@ -65,6 +70,11 @@ impl Pad {
     /// The pointer that draws has moved.
     fn follow(self, event: &web_sys::PointerEvent) {
         if self.held.get_untracked() != Some(event.pointer_id()) {
+            return;
+        }
+        // Of a mouse that still holds another button down, only a move tells that the first is up.
+        if event.buttons() & DRAWS == 0 {
+            self.held.set(None);
             return;
         }
         event.prevent_default();
@@ -81,9 +91,17 @@ impl Pad {
 
     /// Moves the pen of the keyboard, or puts it down or lifts it.
     fn key(self, event: &leptos::ev::KeyboardEvent) {
+        // With these keys it is a command of the browser, such as the way back.
+        if event.alt_key() || event.ctrl_key() || event.meta_key() {
+            return;
+        }
         let (at, is_down) = self.pen.get_untracked();
         if event.key() == " " {
             event.prevent_default();
+            // A key that is held down repeats itself.
+            if event.repeat() {
+                return;
+            }
             self.pen.set((at, !is_down));
             if !is_down {
                 self.draw(at, true);
@@ -100,8 +118,10 @@ impl Pad {
         }
     }
 
-    /// Another drawing, with the pen lifted.
+    /// Another drawing, with the pen lifted; a pointer that draws has to touch the pad again, or it
+    /// would draw on from the end of a stroke that is not its own.
     fn replace(self, drawing: Drawing) {
+        self.held.set(None);
         self.pen.update(|(_, is_down)| *is_down = false);
         self.on_change.run(drawing);
     }
@@ -197,6 +217,7 @@ pub fn DrawingPad(
                     on:pointermove=move |event| pad.follow(&event)
                     on:pointerup=move |event| pad.release(&event)
                     on:pointercancel=move |event| pad.release(&event)
+                    on:lostpointercapture=move |event| pad.release(&event)
                 >
                     <path class="pad-ink" d=move || drawing.with(path) stroke-width={2 * PEN} />
                     {pen}

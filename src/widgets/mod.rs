@@ -45,6 +45,7 @@ pub use choice::Choice;
 pub(crate) use cursor::{moved, moved_along};
 pub use drawing_pad::DrawingPad;
 pub(crate) use drawing_pad::sketch;
+pub(crate) use entry::on_reset;
 pub use entry::{ClearDrafts, Limits, NumberEntry, Problem, ProblemNote, Wrong, parse_number};
 pub(crate) use events::{focus_place, place_of, place_text};
 pub(crate) use heat_legend::{legend, mask_legend};

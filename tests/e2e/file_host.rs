@@ -1,5 +1,5 @@
-//! A host of files of another origin: it knows ranges, lets every site read, can break off, and
-//! remembers what it was asked.
+//! A host of files of another origin: it knows ranges, lets every site read or none, can break off,
+//! pause or lie about a file's length, and remembers what it was asked.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -18,11 +18,33 @@ pub(crate) struct Sent {
     pub(crate) bytes: usize,
 }
 
+/// What happens to an answer after so many bytes of its body.
+#[derive(Debug, Clone, Copy)]
+enum Fault {
+    /// It breaks off.
+    Cut(usize),
+    /// It pauses until the host is told to continue.
+    Hold(usize),
+}
+
+/// Milliseconds that a connection stays open after an answer that is not whole: a browser forgets what
+/// it has not handed on when a connection breaks.
+const LINGER_MS: u64 = 1500;
+
+#[derive(Default)]
 struct Shared {
     files: Mutex<Vec<(&'static str, Vec<u8>)>>,
     sent: Mutex<Vec<Sent>>,
-    /// After so many bytes of a body the next answer breaks off.
-    cut: Mutex<Option<usize>>,
+    /// What happens to the next answer.
+    fault: Mutex<Option<Fault>>,
+    /// An answer is paused.
+    holds: AtomicBool,
+    /// The length that is stated for a whole file, where it is another one.
+    stated: Mutex<Option<usize>>,
+    /// No other site may read the files.
+    is_private: AtomicBool,
+    /// No connection is answered, and one that is paused breaks.
+    is_away: AtomicBool,
     stopping: AtomicBool,
 }
 
@@ -41,9 +63,7 @@ impl FileHost {
         let address = listener.local_addr().expect("the port's number");
         let shared = Arc::new(Shared {
             files: Mutex::new(files),
-            sent: Mutex::default(),
-            cut: Mutex::default(),
-            stopping: AtomicBool::new(false),
+            ..Shared::default()
         });
         let own = Arc::clone(&shared);
         let thread = std::thread::spawn(move || {
@@ -70,7 +90,33 @@ impl FileHost {
 
     /// Breaks the next answer off after so many bytes.
     pub(crate) fn cut_next(&self, bytes: usize) {
-        *self.shared.cut.lock().expect("no reader panicked") = Some(bytes);
+        *self.shared.fault.lock().expect("no reader panicked") = Some(Fault::Cut(bytes));
+    }
+
+    /// Pauses the next answer after so many bytes, until [`Self::let_go`].
+    pub(crate) fn hold_next(&self, bytes: usize) {
+        self.shared.holds.store(true, Ordering::SeqCst);
+        *self.shared.fault.lock().expect("no reader panicked") = Some(Fault::Hold(bytes));
+    }
+
+    /// Continues the answer that is paused.
+    pub(crate) fn let_go(&self) {
+        self.shared.holds.store(false, Ordering::SeqCst);
+    }
+
+    /// States this length of every whole file, `None` for the true one.
+    pub(crate) fn state_length(&self, bytes: Option<usize>) {
+        *self.shared.stated.lock().expect("no reader panicked") = bytes;
+    }
+
+    /// Goes away, as when the network is cut, or comes back.
+    pub(crate) fn go_away(&self, is_away: bool) {
+        self.shared.is_away.store(is_away, Ordering::SeqCst);
+    }
+
+    /// Lets other sites read the files, or not.
+    pub(crate) fn allow_others(&self, allows: bool) {
+        self.shared.is_private.store(!allows, Ordering::SeqCst);
     }
 
     /// Replaces a file; its date stays.
@@ -105,12 +151,20 @@ impl Shared {
             .map_while(Result::ok)
             .take_while(|line| !line.is_empty())
             .collect();
+        if self.is_away.load(Ordering::SeqCst) {
+            return Ok(());
+        }
         let mut request = lines.first().map_or("", String::as_str).split(' ');
         let (method, path) = (
             request.next().unwrap_or_default(),
             request.next().unwrap_or_default(),
         );
-        let every = "Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Headers: range\r\nConnection: close\r\n";
+        let every = match self.is_private.load(Ordering::SeqCst) {
+            true => "Connection: close\r\n",
+            false => {
+                "Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Headers: range\r\nConnection: close\r\n"
+            }
+        };
         if method == "OPTIONS" {
             return write!(stream, "HTTP/1.1 204 No Content\r\n{every}\r\n");
         }
@@ -136,11 +190,12 @@ impl Shared {
                 "HTTP/1.1 404 Not Found\r\n{every}Content-Length: 0\r\n\r\n"
             );
         };
+        let stated = *self.stated.lock().expect("no reader panicked");
+        let stated = stated.unwrap_or(file.len());
         if method == "HEAD" {
             return write!(
                 stream,
-                "HTTP/1.1 200 OK\r\n{every}Content-Length: {}\r\n\r\n",
-                file.len()
+                "HTTP/1.1 200 OK\r\n{every}Content-Length: {stated}\r\n\r\n"
             );
         }
         let range = lines.iter().find_map(|line| {
@@ -157,21 +212,38 @@ impl Shared {
         };
         let head = format!(
             "HTTP/1.1 {status}\r\n{every}Last-Modified: Sat, 21 Nov 2026 00:00:00 GMT\r\nContent-Length: {}\r\n\r\n",
-            rest.len()
+            if range.is_some() { rest.len() } else { stated }
         );
         stream.write_all(head.as_bytes())?;
-        let cut = self.cut.lock().expect("no reader panicked").take();
-        let bytes = cut.unwrap_or(rest.len()).min(rest.len());
+        let fault = self.fault.lock().expect("no reader panicked").take();
+        let (first, then) = match fault {
+            None => (rest.len(), 0),
+            Some(Fault::Cut(bytes)) => (bytes.min(rest.len()), 0),
+            Some(Fault::Hold(bytes)) => {
+                let first = bytes.min(rest.len());
+                (first, rest.len() - first)
+            }
+        };
         self.sent.lock().expect("no reader panicked").push(Sent {
             path: path.to_owned(),
             from,
-            bytes,
+            bytes: first + then,
         });
-        stream.write_all(&rest[..bytes])?;
+        stream.write_all(&rest[..first])?;
         stream.flush()?;
-        if cut.is_some() {
-            // A browser forgets what it has not handed on when a connection breaks.
-            std::thread::sleep(Duration::from_millis(1500));
+        if matches!(fault, Some(Fault::Hold(_))) {
+            while self.holds.load(Ordering::SeqCst) && !self.stopping.load(Ordering::SeqCst) {
+                if self.is_away.load(Ordering::SeqCst) {
+                    return Ok(());
+                }
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            stream.write_all(&rest[first..])?;
+            stream.flush()?;
+        }
+        let is_short = matches!(fault, Some(Fault::Cut(_))) || stated > file.len();
+        if is_short {
+            std::thread::sleep(Duration::from_millis(LINGER_MS));
         }
         Ok(())
     }

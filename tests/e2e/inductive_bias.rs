@@ -2,7 +2,7 @@
 //! models err, a shift is followed through the maps, two networks learn, a receptive field is chosen with
 //! the mouse, and patches are covered.
 
-use browser_harness::Habits;
+use browser_harness::{FOLD_AGAIN, Habits};
 use fantoccini::Locator;
 use fantoccini::key::Key;
 use serde_json::json;
@@ -104,6 +104,73 @@ fn two_networks_learn_a_few_digits() {
         click(browser, Locator::Css("#train-on-few [data-train=start]")).await;
         wait_until(browser, "train-on-few", "steps", "parseFloat(text) >= 10").await;
         click(browser, Locator::Css("#train-on-few [data-train=start]")).await;
+    });
+}
+
+/// The Vision Transformer without positions has fewer parameters, and the logged spread is that of its
+/// setting.
+#[test]
+fn a_variant_is_chosen() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        open_lesson(browser, &server, "inductive-bias").await;
+        wait_for_shown(browser, "train-on-few", "vit.parameters", "19,658").await;
+        let lowest = "#train-on-few [data-from='logged.low[1]']";
+        let with_token = browser.texts(lowest).await;
+        for (variant, parameters) in [("no positions", "18,058"), ("mean of patches", "19,594")] {
+            let segment = format!("#train-on-few .segment:has(input[value='{variant}'])");
+            click(browser, Locator::Css(&segment)).await;
+            wait_for_shown(browser, "train-on-few", "vit.parameters", parameters).await;
+            if variant == "no positions" {
+                assert_ne!(browser.texts(lowest).await, with_token);
+            }
+        }
+    });
+}
+
+/// A run that has ended stays as a point while the next seed is trained, and in the table of the fold.
+#[test]
+fn ended_runs_are_kept() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        let cell = "train-on-few";
+        open_lesson(browser, &server, "inductive-bias").await;
+        wait_for_shown(browser, cell, "logged.seeds", "5").await;
+        let points = "#train-on-few .kept-run";
+        assert!(browser.texts(points).await.is_empty());
+        click(browser, Locator::Css("#train-on-few [data-train=start]")).await;
+        for steps in [100, 200, 300] {
+            let made = format!("parseFloat(text) >= {steps}");
+            wait_until(browser, cell, "steps", &made).await;
+        }
+        let is_kept = "return document.querySelectorAll('#train-on-few .kept-run').length === 2";
+        browser.wait_for("a point for each network", is_kept).await;
+        let shown = "#train-on-few [data-train='cnn.right.now']";
+        let right = browser.texts(shown).await;
+        let kept = "#train-on-few [data-kept='cnn.right.now']";
+        assert_eq!(browser.texts(kept).await, right);
+        click(browser, Locator::Css("#train-on-few [data-train=next]")).await;
+        wait_for_shown(browser, cell, "input:seed", "2").await;
+        wait_until(browser, cell, "steps", "parseFloat(text) >= 10").await;
+        click(browser, Locator::Css("#train-on-few [data-train=start]")).await;
+        assert_eq!(browser.texts(kept).await, right);
+        browser.script(FOLD_AGAIN, &[]).await;
+        let fold = "//section[@id='train-on-few']//details/summary[.='Your runs and those on MNIST as tables']";
+        click(browser, Locator::XPath(fold)).await;
+        wait_for_shown(browser, cell, "kept:1:seed", "1").await;
+        wait_for_shown(browser, cell, "kept:1:cnn.right.now", &right[0]).await;
+        for (log, place) in [
+            ("bias-runs", "command[0]"),
+            ("drawn-runs", "logged.command[0]"),
+        ] {
+            let names = format!("text.startsWith('cargo xtask train {log} ')");
+            wait_until(browser, cell, place, &names).await;
+        }
+        // Another setting has no runs of the reader's.
+        let thousand = "#train-on-few .segment:has(input[value='1000'])";
+        click(browser, Locator::Css(thousand)).await;
+        let none = "return document.querySelectorAll('#train-on-few .kept-run').length === 0";
+        browser.wait_for("no point of another setting", none).await;
     });
 }
 

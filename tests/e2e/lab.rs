@@ -416,5 +416,9 @@ fn a_shape_says_that_it_is_untrained_and_stops_between_two_tokens() {
         );
         super::browser::pause(300).await;
         assert_eq!(browser.script(count, &[]).await, then);
+        // And the model writes again.
+        set(browser, json!({ "new": "2" })).await;
+        write(browser).await;
+        assert_eq!(browser.script(count, &[]).await, json!(2));
     });
 }

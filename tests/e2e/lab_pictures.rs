@@ -5,13 +5,14 @@ use engine::model::swin::Config;
 use engine::parameters::{Memory, Parameters};
 use engine::quant::Type;
 use fantoccini::Locator;
+use fantoccini::key::Key;
 use serde_json::json;
 use tools::safetensors::write_parameters;
 
 use super::axe::violations_of_page;
 use super::browser::{Browser, Look, with_browser};
 use super::lab::{choose, choose_in, made, shared, sideways, start, text, wait_open};
-use super::reader::click;
+use super::reader::{click, press};
 use super::site;
 use browser_harness::Habits;
 
@@ -127,6 +128,21 @@ fn an_opened_vit_shows_its_heads_its_lens_and_what_each_head_is_worth() {
             verdict.contains("Egyptian cat") && verdict.contains("1,000"),
             "{verdict}"
         );
+        // What the patches say: 196 of them, in the colours of their classes; one is read by itself.
+        let keys = "return [...document.querySelectorAll('#lab-class-token-lens .class-keys .num')]
+            .reduce((sum, number) => sum + Number(number.textContent.replace(',', '')), 0)";
+        assert_eq!(browser.script(keys, &[]).await, json!(196));
+        click(
+            browser,
+            Locator::Css("#lab-class-token-lens .patch-grid canvas"),
+        )
+        .await;
+        let reads = "return /Patch 91 after 12 blocks/.test(document.querySelector('#lab-class-token-lens .verdict').textContent)";
+        browser.wait_for("what a patch says", reads).await;
+        ready(browser, "lab-class-token-lens").await;
+        let button = "//*[@id='lab-class-token-lens']//button[.='What the classifier reads']";
+        click(browser, Locator::XPath(button)).await;
+        ready(browser, "lab-class-token-lens").await;
         browser.picture("lab-pictures-cells").await;
 
         // A pass for each of 36 heads can be stopped, and begun again.
@@ -195,6 +211,18 @@ fn an_opened_vit_shows_its_heads_its_lens_and_what_each_head_is_worth() {
     });
 }
 
+/// Files that end as pictures do and hold none: no byte, no column, no row. Each with a part of the
+/// message that it gets.
+fn without_pixels() -> [(std::path::PathBuf, &'static str); 3] {
+    let svg = b"<svg xmlns='http://www.w3.org/2000/svg' width='28' height='0'/>";
+    let png = [b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".as_slice(), &[0; 17]].concat();
+    [
+        (made("no-byte.png", b""), "is empty"),
+        (made("no-column.png", &png), "without a pixel: 0 \u{d7} 0"),
+        (made("no-row.svg", svg), "without a pixel: 28 \u{d7} 0"),
+    ]
+}
+
 /// The site's own model of digits: the same cells, ten classes.
 #[test]
 fn the_sites_own_vit_computes_the_cells_too() {
@@ -221,12 +249,40 @@ fn the_sites_own_vit_computes_the_cells_too() {
                 "return !!document.querySelector('.lab-classes .share-word')",
             )
             .await;
+        // A file without a picture is named, and the answer to the one before stays.
+        let answer = text(browser, ".lab-classes").await;
+        for (file, words) in without_pixels() {
+            choose_in(browser, ".picture-box input[type=file]", &[&file]).await;
+            let said = format!(
+                "return !!document.querySelector('.picture-box .entry-problem')?.textContent.includes('{words}')"
+            );
+            browser.wait_for(words, &said).await;
+            assert_eq!(text(browser, ".lab-classes").await, answer, "{words}");
+        }
         open_cell(browser, "Which block knows the class").await;
         ready(browser, "lab-class-token-lens").await;
         let rows = "return [...document.querySelectorAll('#lab-class-token-lens tbody th')].length";
         assert_eq!(browser.script(rows, &[]).await, json!(5));
         open_cell(browser, "The class without each head").await;
         ready(browser, "lab-class-heads").await;
+        // Its positions and its filters: another one is chosen by keys.
+        for (title, id) in [
+            ("Which positions are alike", "lab-position-similarity"),
+            ("Filters of the patch embedding", "lab-patch-filters"),
+        ] {
+            open_cell(browser, title).await;
+            ready(browser, id).await;
+            let map = format!("#{id} .patch-grid");
+            let numbers = format!("#{id} .cols-2");
+            let before = text(browser, &numbers).await;
+            press(browser, &map, &[Key::Right]).await;
+            let other = format!(
+                "return document.getElementById('{id}').dataset.state === 'ready'
+                    && document.querySelector('{numbers}').textContent !== {}",
+                json!(before)
+            );
+            browser.wait_for("the numbers of another one", &other).await;
+        }
         assert_eq!(
             sideways(browser).await,
             json!(0),
@@ -303,6 +359,34 @@ fn an_opened_swin_shows_whom_a_patch_reaches() {
         browser.wait_for("the second stage", stage).await;
         ready(browser, "lab-swin-windows").await;
         assert!(now("fixed").await < now("shifted").await);
+        // What the token attends to in its window: another head, another block.
+        open_cell(browser, "What a patch attends to in its window").await;
+        ready(browser, "lab-window-heads").await;
+        let weights = "#lab-window-heads .readout";
+        let first = text(browser, weights).await;
+        press(
+            browser,
+            "#lab-window-heads .head-gallery .patch-grid",
+            &[Key::Right],
+        )
+        .await;
+        let other = format!(
+            "return document.querySelector('#lab-window-heads .panel-title').textContent === 'Head 2'
+                && document.querySelector('{weights}').textContent !== {}",
+            json!(first)
+        );
+        browser.wait_for("the second head", &other).await;
+        press(browser, "#lab-window-heads input[type=range]", &[Key::End]).await;
+        let last = "return document.querySelector(\"#lab-window-heads [data-from^='blocks']\")?.textContent === '4'";
+        browser.wait_for("the last block", last).await;
+        ready(browser, "lab-window-heads").await;
+        // Two heads in each of four blocks.
+        open_cell(browser, "The class without each head").await;
+        swept(browser).await;
+        assert_eq!(
+            text(browser, "#lab-class-heads [data-from='count']").await,
+            "8"
+        );
         for look in [Look::DESK_DARK, Look::PHONE_LIGHT] {
             browser.look(look).await;
             super::browser::pause(300).await;

@@ -191,7 +191,11 @@ fn each_odd_picture_is_read_or_gets_a_clear_word() {
     let eight = png::BitDepth::Eight;
     let plain = png((300, 300), eight, png::ColorType::Rgb, &[10, 120, 10]);
     let svg = b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg' width='64' height='32'><rect width='64' height='32' fill='#00f'/></svg>";
-    let files: [(&str, Vec<u8>, Outcome); 11] = [
+    // A header that says that a row has no pixel; it is read before anything is decoded.
+    let mut no_width = plain.clone();
+    no_width[16..20].fill(0);
+    let flat = b"<svg xmlns='http://www.w3.org/2000/svg' width='0' height='32'><rect width='9' height='9'/></svg>";
+    let files: [(&str, Vec<u8>, Outcome); 13] = [
         ("green.png", plain.clone(), Outcome::Read("", [10, 120, 10])),
         (
             "text.png",
@@ -199,6 +203,16 @@ fn each_odd_picture_is_read_or_gets_a_clear_word() {
             Outcome::Refused("its content is of no kind"),
         ),
         ("empty.png", Vec::new(), Outcome::Refused("is empty")),
+        (
+            "no-width.png",
+            no_width,
+            Outcome::Refused("without a pixel: 0 \u{d7} 300"),
+        ),
+        (
+            "flat.svg",
+            flat.to_vec(),
+            Outcome::Refused("without a pixel: 0 \u{d7} 32"),
+        ),
         (
             "cut.png",
             plain[..plain.len() - 40].to_vec(),

@@ -1,7 +1,8 @@
-//! The lesson on scale as a reader uses its cells: a longer run is chosen, a model of the paper is set, two
-//! networks learn a few steps and are taken back, and the scale of a head is moved to zero.
+//! The lesson on scale as a reader uses its cells: a longer run is chosen, a model of the paper is set, a
+//! factor of the shape is chosen, networks learn a few steps and are taken back, and the scale of a head is
+//! moved to zero.
 
-use browser_harness::Habits;
+use browser_harness::{FOLD_AGAIN, Habits};
 use fantoccini::Locator;
 use fantoccini::key::Key;
 
@@ -40,6 +41,24 @@ fn a_model_of_the_paper_is_counted() {
     });
 }
 
+/// Another factor is chosen: its costs take the place of those of the depth.
+#[test]
+fn a_factor_is_chosen() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        open_lesson(browser, &server, "scale").await;
+        wait_for_shown(browser, "shape-runs", "values[3]", "8").await;
+        wait_for_shown(browser, "shape-runs", "parameters[3]", "70,922").await;
+        choose(browser, "shape-runs", "patch").await;
+        wait_for_shown(browser, "shape-runs", "values[3]", "2").await;
+        wait_for_shown(browser, "shape-runs", "tokens[3]", "197").await;
+        wait_for_shown(browser, "shape-runs", "work[3]", "8,220,608").await;
+        choose(browser, "shape-runs", "width").await;
+        wait_for_shown(browser, "shape-runs", "values[3]", "96").await;
+        wait_for_shown(browser, "shape-runs", "tokens[3]", "50").await;
+    });
+}
+
 /// Three students learn a few steps, are stopped and taken back.
 #[test]
 fn students_learn() {
@@ -56,6 +75,14 @@ fn students_learn() {
         }
         click(browser, Locator::Css("#distil [data-train=rewind]")).await;
         wait_for_shown(browser, "distil", "steps", "0").await;
+        // The spread of the logged runs is there before a run of the reader's has ended.
+        wait_for_shown(browser, "distil", "logged.seeds", "5").await;
+        click(browser, Locator::Css("#distil [data-train=next]")).await;
+        wait_for_shown(browser, "distil", "input:seed", "2").await;
+        wait_until(browser, "distil", "steps", "parseFloat(text) >= 5").await;
+        click(browser, Locator::Css("#distil [data-train=start]")).await;
+        let none = browser.texts("#distil [data-kept='soft.right.now']").await;
+        assert_eq!(none, ["none yet"]);
     });
 }
 
@@ -90,5 +117,16 @@ fn hidden_patches_are_painted() {
         click(browser, Locator::Css("#masked-patches [data-train=start]")).await;
         click(browser, Locator::Css("#masked-patches [data-train=rewind]")).await;
         wait_for_shown(browser, "masked-patches", "steps", "0").await;
+        browser.script(FOLD_AGAIN, &[]).await;
+        let fold =
+            "//section[@id='masked-patches']//details/summary[.='Published: ViT-B/16 on ImageNet']";
+        click(browser, Locator::XPath(fold)).await;
+        wait_until(
+            browser,
+            "masked-patches",
+            "gains[0]",
+            "Math.round(parseFloat(text)) === 2",
+        )
+        .await;
     });
 }

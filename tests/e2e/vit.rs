@@ -2,10 +2,11 @@
 //! the keyboard, a patch is asked where it looks, and every cell follows the drawing.
 
 use fantoccini::Locator;
+use fantoccini::key::Key;
 use serde_json::json;
 
 use super::browser::{Browser, Look, pause, with_browser};
-use super::reader::click;
+use super::reader::{self, click, open_lesson, wait_for_shown, wait_until};
 use super::site;
 use browser_harness::{FOLD_AGAIN, Habits};
 
@@ -278,5 +279,216 @@ fn a_patch_is_asked_where_it_looks() {
                 &format!("return ({query}) === ''"),
             )
             .await;
+    });
+}
+
+/// The cell of the whole model.
+const WHOLE: &str = "whole-vit";
+
+/// The words of its chosen buttons, such as `Block 2, weights`.
+const CHOSEN: &str = "[...document.querySelectorAll('#whole-vit .rail [aria-pressed=true]')].map(b => b.textContent.trim()).join(', ')";
+
+/// What its selected number is called, such as `class token, patch 18`.
+const NAMED: &str = "document.querySelector('#whole-vit .whole-open .panel-title [data-label]')?.textContent.trim()";
+
+async fn wait_for_chosen(browser: &Browser, expected: &str) {
+    let condition = format!("return ({CHOSEN}) === {}", json!(expected));
+    browser.wait_for(expected, &condition).await;
+}
+
+async fn wait_for_named(browser: &Browser, expected: &str) {
+    let condition = format!("return ({NAMED}) === {}", json!(expected));
+    browser.wait_for(expected, &condition).await;
+}
+
+/// From a weight by its score and a factor of it to a pixel of the drawing; each number is the one
+/// that was pressed.
+#[test]
+fn a_weight_leads_back_to_a_pixel() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        open_lesson(browser, &server, "vit").await;
+        wait_for_chosen(browser, "Block 2, weights").await;
+        wait_for_named(browser, "class token, patch 18").await;
+        let of_step = ".whole-open .sum .term-origin";
+        for (place, from, expected) in [
+            ("18,0", "terms[18,0]", "Block 2, scores"),
+            ("2,1", "terms[2,1]", "Block 2, K"),
+            ("5,0", "terms[5,0]", "Block 2, norm"),
+            ("", "steps[0]", "Block 1, +"),
+            ("0,0", "terms[0,0]", "Block 1, +"),
+            ("0,0", "terms[0,0]", "Embedding, sum"),
+            ("0,0", "terms[0,0]", "Embedding, class token"),
+            ("", "steps[0]", "Embedding, \u{d7} E"),
+            ("6,0", "terms[6,0]", "Embedding, patches"),
+            ("", "steps[0]", "Embedding, picture"),
+        ] {
+            let number = format!(
+                "return document.querySelector(\"#whole-vit [data-from='{from}']\").textContent.trim()"
+            );
+            let number = browser.script(&number, &[]).await;
+            let origin = match place {
+                "" => format!("#{WHOLE} {of_step}"),
+                place => format!("#{WHOLE} .term-list .term-origin[data-at='{place}']"),
+            };
+            click(browser, Locator::Css(&origin)).await;
+            wait_for_chosen(browser, expected).await;
+            let number = number.as_str().expect("a number");
+            wait_for_shown(browser, WHOLE, "value", number).await;
+        }
+        // Number 7 of patch 18, which is the fourth of the third row of patches.
+        wait_for_named(browser, "row 10, column 15").await;
+        let complaints = browser.complaints(&server.origin()).await;
+        assert!(complaints.is_empty(), "{complaints:?}");
+    });
+}
+
+/// A block is opened, a place of its map is pressed, and the bars follow the drawing whatever is
+/// open.
+#[test]
+fn the_whole_model_follows_the_drawing() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        open_lesson(browser, &server, "vit").await;
+        wait_for_shown(browser, WHOLE, "answer", "4").await;
+        let block = "#whole-vit .whole-stages li:nth-child(4) button";
+        click(browser, Locator::Css(block)).await;
+        wait_for_chosen(browser, "Block 3, weights").await;
+        // The middle of the map is a corner of four numbers.
+        click(browser, Locator::Css("#whole-vit .whole-map canvas")).await;
+        let is_middle = format!("return /^patch 2[45], patch 2[45]$/.test({NAMED})");
+        browser.wait_for("a number in the middle", &is_middle).await;
+        let middle = browser.script(&format!("return {NAMED}"), &[]).await;
+        let middle = middle.as_str().expect("its name").to_owned();
+        let weight = "document.querySelector('#whole-vit [data-from=value]').textContent";
+        let before = browser.script(&format!("return {weight}"), &[]).await;
+        click(
+            browser,
+            Locator::Css("#whole-vit [aria-label='Draw me a 7']"),
+        )
+        .await;
+        wait_for_shown(browser, WHOLE, "answer", "7").await;
+        wait_until(
+            browser,
+            WHOLE,
+            "probabilities[7]",
+            "parseFloat(text) > 80 && parseFloat(text) <= 100",
+        )
+        .await;
+        let other = format!("return {weight} !== {before}");
+        browser.wait_for("the weight of the 7", &other).await;
+        wait_for_named(browser, &middle).await;
+        click(browser, Locator::Css("#whole-vit [data-whole=next]")).await;
+        wait_for_chosen(browser, "Block 3, mix").await;
+        let last = "#whole-vit .whole-stages li:last-child button";
+        click(browser, Locator::Css(last)).await;
+        wait_for_chosen(browser, "Prediction, softmax").await;
+        // The map of one row is a table, and its numbers are those of the bars.
+        click(
+            browser,
+            Locator::Css("#whole-vit .heat-table [data-at='0,7']"),
+        )
+        .await;
+        wait_for_named(browser, "class token, 7").await;
+        let same = "const number = from => parseFloat(document.querySelector(`#whole-vit [data-from='${from}']`).textContent);
+            return Math.abs(100 * number('value') - number('probabilities[7]')) < 0.06";
+        browser.wait_for("the number of the bar", same).await;
+    });
+}
+
+/// Without a pointer: arrow keys walk the buttons, the map and the terms, Enter opens, and a line is
+/// drawn with the arrow keys.
+#[test]
+fn the_keyboard_alone_opens_and_draws() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        open_lesson(browser, &server, "vit").await;
+        wait_for_chosen(browser, "Block 2, weights").await;
+        let stage = "#whole-vit .whole-stages [tabindex='0']";
+        reader::press(browser, stage, &[Key::Right, Key::Right, Key::Enter]).await;
+        wait_for_chosen(browser, "Block 4, weights").await;
+        let map = "#whole-vit .whole-map .heat-canvas";
+        reader::press(browser, map, &[Key::Down, Key::Right, Key::Enter]).await;
+        wait_for_named(browser, "patch 1, patch 19").await;
+        let factor = "#whole-vit .term-list .term-origin[tabindex='0']";
+        reader::press(browser, factor, &[Key::Down, Key::Enter]).await;
+        wait_for_chosen(browser, "Block 4, scores").await;
+        wait_for_named(browser, "patch 1, patch 1").await;
+        let clear = "//section[@id='whole-vit']//button[normalize-space()='Clear']";
+        click(browser, Locator::XPath(clear)).await;
+        wait_for_shown(browser, WHOLE, "answer", "1").await;
+        let bar =
+            "document.querySelector(\"#whole-vit [data-from='probabilities[1]']\").textContent";
+        let blank = browser.script(&format!("return {bar}"), &[]).await;
+        // A line of two thirds of the sheet.
+        let mut line = vec![Key::Down; 13];
+        line[0] = Key::Space;
+        line[12] = Key::Space;
+        reader::press(browser, "#whole-vit .pad-sheet", &line).await;
+        let drawn = format!("return {bar} !== {blank}");
+        browser.wait_for("the answer to a line", &drawn).await;
+        wait_for_shown(browser, WHOLE, "answer", "1").await;
+    });
+}
+
+/// The answer is read off the class token, then off a patch that is clicked, then off the one beside it,
+/// after the number of blocks of the slider; the colours of the patches have a key with their numbers.
+#[test]
+fn any_token_is_read_off_after_any_block() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        open_lesson(browser, &server, "vit").await;
+        let cell = "class-token-lens";
+        scroll_to(browser, cell).await;
+        // After two blocks the patches say different things, after four nearly all a 4.
+        wait_for_shown(browser, cell, "groups.count[0]", "21").await;
+        let slider = "#class-token-lens .slider input[type=range]";
+        reader::press(browser, slider, &[Key::Right; 2]).await;
+        wait_for_shown(browser, cell, "groups.count[0]", "47").await;
+        let first = "return document.querySelector('#class-token-lens .class-keys li [data-label]').textContent";
+        assert_eq!(browser.script(first, &[]).await, json!("4"));
+        // The map of the class token begins with a 5; that of the patch in the middle does not.
+        wait_for_shown(browser, cell, "lens[0,5]", "0.38").await;
+        click(
+            browser,
+            Locator::Css("#class-token-lens .patch-grid canvas"),
+        )
+        .await;
+        wait_for_shown(browser, cell, "token", "25").await;
+        wait_until(browser, cell, "lens[0,5]", "text !== '0.38'").await;
+        reader::press(browser, "#class-token-lens .patch-grid", &[Key::Right]).await;
+        wait_for_shown(browser, cell, "token", "26").await;
+        let said = "return document.querySelector('#class-token-lens .verdict').textContent.includes('Patch 26 after 4 blocks: 4,')";
+        browser.wait_for("what patch 26 says", said).await;
+        let button = "//section[@id='class-token-lens']//button[normalize-space()='Class token']";
+        click(browser, Locator::XPath(button)).await;
+        wait_for_shown(browser, cell, "lens[0,5]", "0.38").await;
+    });
+}
+
+/// Every head is switched off in turn: no head alone turns the 4, and another class is chosen.
+#[test]
+fn every_head_is_switched_off() {
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        open_lesson(browser, &server, "vit").await;
+        let cell = "class-heads";
+        let unfold = "const cell = document.getElementById('class-heads');
+            cell.closest('details').open = true;
+            cell.scrollIntoView({ block: 'center', behavior: 'instant' })";
+        browser.script(unfold, &[]).await;
+        wait_for_shown(browser, cell, "turned", "0").await;
+        wait_for_shown(browser, cell, "count", "16").await;
+        let first = "return document.querySelector('#class-heads .values tbody th').textContent === 'Layer 3, head 3'";
+        browser.wait_for("the head that is worth most", first).await;
+        let choose = "const classes = document.querySelector('#class-heads select[name=class]');
+            classes.value = '1';
+            classes.dispatchEvent(new Event('change', { bubbles: true }));
+            return [...classes.options].map(option => option.textContent).slice(0, 2).join()";
+        assert_eq!(browser.script(choose, &[]).await, json!("4,9"));
+        let other = "return document.querySelector('#class-heads .values tbody th').textContent !== 'Layer 3, head 3'";
+        browser.wait_for("the heads of the 9", other).await;
     });
 }

@@ -72,6 +72,11 @@ fn two_pairs_teach_themselves() {
         wait_until(browser, cell, "both.right.now", "parseFloat(text) > 70").await;
         click(browser, Locator::Css("#dino [data-train=rewind]")).await;
         wait_for_shown(browser, cell, "steps", "0").await;
+        wait_for_shown(browser, cell, "logged.seeds", "5").await;
+        click(browser, Locator::Css("#dino [data-train=next]")).await;
+        wait_for_shown(browser, cell, "input:seed", "2").await;
+        wait_until(browser, cell, "steps", "parseFloat(text) >= 5").await;
+        click(browser, Locator::Css("#dino [data-train=start]")).await;
     });
 }
 

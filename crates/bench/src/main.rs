@@ -1,7 +1,7 @@
 //! `bench`: measures full-size models in headless Chromium through the bench page of the built
 //! site, and prints one JSON line for each; with other options, how long edits of the lessons' cells
-//! take, or pages over a slow line, or Lighthouse's scores, or an author's saves, or the memory of a
-//! long visit. `cargo xtask bench` builds the site and runs it.
+//! or their training runs take, or pages over a slow line, or Lighthouse's scores, or an author's
+//! saves, or the memory of a long visit. `cargo xtask bench` builds the site and runs it.
 
 mod cases;
 mod cpu;
@@ -12,6 +12,7 @@ mod options;
 mod pages;
 mod saves;
 mod soak;
+mod trainings;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -84,6 +85,12 @@ fn run() -> Result<ExitCode, BenchError> {
     let server = Server::start(dist, Habits::ROOT)?;
     if options.edits {
         for line in edits::of_lessons(&server, dist)? {
+            println!("{line}");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if options.trainings {
+        for line in trainings::of_lessons(&server)? {
             println!("{line}");
         }
         return Ok(ExitCode::SUCCESS);

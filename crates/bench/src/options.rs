@@ -23,7 +23,9 @@ Measures full-size models in headless Chromium: for each a JSON line with median
   --beside N     measure the same in N browsers at once, at most 8: what the machine gives to N threads
   --cpu SET      leave Chromium only the instructions of other processors: vnni (AVX-VNNI), avx2, or sse4
   --edits        measure edits of the lessons' cells instead: a JSON line for each lesson with the controls whose edit
-                 keeps the page busy for 50 ms or more
+                 keeps the page busy for 50 ms or more, and the milliseconds from a point drawn on a pad to the new answer
+  --trainings    measure instead how long the live trainings on digits take, from the first step to the last: a JSON line for
+                 each with its seconds, which are to be fewer than 60
   --pages        measure instead how long a reader with a slow phone waits for the cells of each page: 1.6 Mbit/s, 150 ms, a
                  processor slowed down four times, 390 px; medians of --runs visits; --only WORD names pages
   --lighthouse   measure instead what Lighthouse says of each page with its settings for a phone; --runs and --only as above
@@ -43,6 +45,8 @@ pub(crate) struct Options {
     /// The instructions that Chromium may use; all that this machine has without it.
     pub(crate) cpu: Option<Cpu>,
     pub(crate) edits: bool,
+    /// Measure the training runs of lessons.
+    pub(crate) trainings: bool,
     /// Measure what a reader waits for.
     pub(crate) pages: bool,
     /// Ask Lighthouse.
@@ -68,6 +72,7 @@ impl Options {
             beside: 1,
             cpu: None,
             edits: false,
+            trainings: false,
             pages: false,
             lighthouse: false,
             soak_minutes: None,
@@ -98,6 +103,7 @@ impl Options {
                 }
                 Arg::Long("loop") => read.saves = true,
                 Arg::Long("edits") => read.edits = true,
+                Arg::Long("trainings") => read.trainings = true,
                 Arg::Long("dist") => read.dist = parser.value()?.string()?,
                 Arg::Long("list") => read.list = true,
                 Arg::Long("help") | Arg::Short('h') => read.help = true,
@@ -112,7 +118,8 @@ impl Options {
 
     /// Whether they choose something else than the list of models.
     pub(crate) fn measures_pages(&self) -> bool {
-        self.edits || self.pages || self.lighthouse || self.saves || self.soak_minutes.is_some()
+        let visits = self.edits || self.trainings || self.pages || self.lighthouse || self.saves;
+        visits || self.soak_minutes.is_some()
     }
 
     /// The lines of the list that they choose: all but those of large models, unless `--only` names
@@ -173,6 +180,7 @@ mod tests {
             &["--beside", "9"],
             &["--cpu", "avx9"],
             &["--cpu", "avx2", "--edits"],
+            &["--cpu", "avx2", "--trainings"],
             &["--soak"],
             &["--soak", "0"],
             &["--cpu", "avx2", "--soak", "5"],

@@ -30,3 +30,4 @@ pub use frame::{
     decimal, exercise, export, format, golden, jobs, model_cache, picture, picture_model, state,
     symbols, text_model,
 };
+pub use parts::block_parts;

@@ -2,7 +2,8 @@
 //! the functions of the lessons' cells, with a description whose inputs fit a model of any size. A cell that
 //! only opened models have is in this folder.
 
-pub mod class_heads;
+pub mod patch_filters;
+pub mod window_heads;
 pub mod window_reach;
 
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use crate::jobs::JobCache;
 use crate::lessons::decoder_only::{logit_lens, perplexity, sampling, whole_model};
 use crate::lessons::heads::{ablation_sweep, induction, pattern_atlas, rollout};
 use crate::lessons::multi_head::head_gallery;
-use crate::lessons::vit::{class_token_lens, patch_attention};
+use crate::lessons::positions_2d::position_similarity;
+use crate::lessons::vit::{class_heads, class_token_lens, patch_attention};
 use crate::model_cache::ModelCache;
 use crate::picture_model::OpenedPicture;
 use crate::spec::{CellSpec, Job};
@@ -84,10 +86,12 @@ enum Start {
     Picture(StartWith<Arc<OpenedPicture>>),
     /// Takes a model that attends within windows.
     Windows(StartWith<Arc<OpenedWindows>>),
+    /// Takes both kinds of models of pictures.
+    Either(StartWith<Arc<OpenedPicture>>, StartWith<Arc<OpenedWindows>>),
 }
 
 /// The cells. Not for the page, which has the descriptions and not the code that computes.
-const ALL: [(&CellSpec, Start); 13] = [
+const ALL: [(&CellSpec, Start); 16] = [
     (
         &whole_model::OPENED,
         Start::Decoder(whole_model::start_opened),
@@ -116,7 +120,19 @@ const ALL: [(&CellSpec, Start); 13] = [
     ),
     (
         &class_heads::OPENED,
-        Start::Picture(class_heads::start_opened),
+        Start::Either(class_heads::start_opened, class_heads::start_windows),
+    ),
+    (
+        &position_similarity::OPENED,
+        Start::Picture(position_similarity::start_opened),
+    ),
+    (
+        &patch_filters::OPENED,
+        Start::Picture(patch_filters::start_opened),
+    ),
+    (
+        &window_heads::OPENED,
+        Start::Windows(window_heads::start_opened),
     ),
     (
         &window_reach::OPENED,
@@ -145,11 +161,17 @@ pub fn begin(
     }
     let refused = |why: &str| Err(CellError::Mismatch(why.to_owned()));
     let reader = match (start, model.into()) {
-        (Start::Picture(start), Model::Picture(opened)) => return start(inputs, opened),
-        (Start::Windows(start), Model::Windows(opened)) => return start(inputs, opened),
+        (Start::Picture(start) | Start::Either(start, _), Model::Picture(opened)) => {
+            return start(inputs, opened);
+        }
+        (Start::Windows(start) | Start::Either(_, start), Model::Windows(opened)) => {
+            return start(inputs, opened);
+        }
         (Start::Picture(_), Model::Windows(_)) => return refused(WINDOWS),
         (Start::Windows(_), Model::Picture(_)) => return refused(NO_WINDOWS),
-        (Start::Picture(_) | Start::Windows(_), Model::Text(_)) => return refused(NO_PICTURES),
+        (Start::Picture(_) | Start::Windows(_) | Start::Either(..), Model::Text(_)) => {
+            return refused(NO_PICTURES);
+        }
         (_, Model::Picture(_) | Model::Windows(_)) => return refused(NO_READER),
         (_, Model::Text(reader)) => reader,
     };
@@ -158,7 +180,8 @@ pub fn begin(
         (Start::Encoder(start), Reader::Encoder(model)) => start(inputs, model),
         (Start::Reader(start), model) => start(inputs, model),
         (Start::Encoder(_), Reader::Decoder(_)) => refused(NO_ENCODER),
-        (_, Reader::Encoder(_)) | (Start::Picture(_) | Start::Windows(_), _) => refused(NO_DECODER),
+        (_, Reader::Encoder(_))
+        | (Start::Picture(_) | Start::Windows(_) | Start::Either(..), _) => refused(NO_DECODER),
     }
 }
 

@@ -161,7 +161,9 @@ macro_rules! for_each_lesson {
                 draw_a_digit: models,
                 patch_attention: models,
                 class_token_lens: models,
+                class_heads: models,
                 class_or_mean: models,
+                whole_vit: models,
                 four_equations: models,
                 two_transformers: models,
             }
@@ -180,6 +182,7 @@ macro_rules! for_each_lesson {
             scale {
                 data_curve: training,
                 vit_sizes: page,
+                shape_runs: training,
                 distil: training,
                 first_loss: page,
                 masked_patches: training,

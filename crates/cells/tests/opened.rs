@@ -414,13 +414,7 @@ fn every_number_of_an_opened_gpt2_is_the_sum_that_is_written_out() {
         }
         computed("whole-model", &given, &model).unwrap()
     };
-    let groups = [
-        &whole_model::BEFORE[..],
-        &whole_model::ATTENTION,
-        &whole_model::MLP,
-        &whole_model::AFTER,
-    ];
-    for part in groups.concat() {
+    for part in whole_model::DECODER.parts {
         for place in [
             (1.0, 1.0, 1.0, 1.0),
             (3.0, 2.0, 5.0, 4.0),

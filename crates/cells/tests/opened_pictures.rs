@@ -8,10 +8,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cells::lessons::vit::{class_token_lens, patch_attention};
+use cells::lessons::vit::{class_heads, class_token_lens, patch_attention};
 use cells::model_cache::ModelCache;
-use cells::opened::window_reach::{self, OpenedWindows};
-use cells::opened::{self, class_heads};
+use cells::opened::{
+    self,
+    window_reach::{self, OpenedWindows},
+};
 use cells::picture_model::OpenedPicture;
 use cells::text_model::{OpenedSentence, Reader};
 use cells::{CellError, CellSpec, Computation, InputValue, Inputs, Progress, jobs};
@@ -102,19 +104,42 @@ fn the_shipped_model_by_the_handle_gives_the_same_bits() {
             );
         }
     }
-    let spec = &class_token_lens::SPEC;
-    let lesson = jobs::compute(spec, &defaults(spec), &cache).unwrap();
-    let found = on(&class_token_lens::OPENED, &opened);
-    for tensor in [
-        "answer",
-        "answer.probability",
-        "knows",
-        "best",
-        "best.probability",
-    ] {
-        assert_eq!(found.tensor(tensor), lesson.tensor(tensor), "{tensor}");
+    for (token, blocks) in [(0, 4), (25, 2), (49, 0)] {
+        let of = |spec: &CellSpec| {
+            let number = |n: usize| InputValue::Number(n as f64);
+            let token = defaults(spec).with("token", number(token));
+            token.with("blocks", number(blocks))
+        };
+        let spec = &class_token_lens::SPEC;
+        let lesson = jobs::compute(spec, &of(spec), &cache).unwrap();
+        let spec = &class_token_lens::OPENED;
+        let (found, _) = computed(spec, &of(spec), &opened).unwrap();
+        for tensor in [
+            "answer",
+            "answer.probability",
+            "knows",
+            "best",
+            "best.probability",
+            "patches.class",
+            "patches.group",
+            "patches.probability",
+            "groups.count",
+            "others",
+            "token",
+            "blocks",
+            "count",
+        ] {
+            assert_eq!(found.tensor(tensor), lesson.tensor(tensor), "{tensor}");
+        }
+        assert_eq!(found.words("depths"), lesson.words("depths"));
     }
-    assert_eq!(found.words("depths"), lesson.words("depths"));
+    let spec = &class_heads::SPEC;
+    let lesson = jobs::compute(spec, &defaults(spec), &cache).unwrap();
+    let heads = on(&class_heads::OPENED, &opened);
+    for tensor in ["changes", "probabilities", "order", "whole", "turned"] {
+        assert_eq!(heads.tensor(tensor), lesson.tensor(tensor), "{tensor}");
+    }
+    let found = on(&class_token_lens::OPENED, &opened);
     // Without names, classes are numbers.
     assert_eq!(found.words("prediction"), ["class 4"]);
     assert_eq!(found.words("words").len(), 5 * class_token_lens::TOP);
@@ -411,67 +436,7 @@ fn small_windows() -> Arc<OpenedWindows> {
         norm_eps: 1e-5,
     };
     let model = explain::small_swin::small_swin(&config, 7).unwrap();
-    Arc::new(OpenedWindows::new(Arc::new(model), image(32, 0)))
-}
-
-fn reached(opened: &Arc<OpenedWindows>, chosen: usize, blocks: usize) -> (Computation, usize) {
-    let inputs = defaults(&window_reach::OPENED)
-        .with("chosen", InputValue::Number(chosen as f64))
-        .with("blocks", InputValue::Number(blocks as f64));
-    computed(&window_reach::OPENED, &inputs, opened).unwrap()
-}
-
-/// A window of the second stage covers four of the first, so even windows that stay pass something on;
-/// within a stage not one bit leaves them.
-#[test]
-fn a_patch_reaches_its_window_and_through_the_shift_its_neighbours() {
-    let opened = small_windows();
-    // Row 3, column 3: the last patch of the first window.
-    let (c, slices) = reached(&opened, 51, 2);
-    assert_eq!(slices, 5, "four passes, then the result");
-    let counts = |name: &str| -> Vec<f64> {
-        let tensor = c.tensor(&format!("{name}.count")).unwrap();
-        tensor.values.iter().copied().collect()
-    };
-    assert_eq!(counts("tokens"), [256.0, 256.0, 256.0, 64.0, 64.0]);
-    assert_eq!(counts("fixed"), [1.0, 16.0, 16.0, 16.0, 16.0]);
-    // Rows and columns 0 to 5; merged, 0 to 2, all in the first window of the second stage, whose
-    // shift reaches row and column 5.
-    assert_eq!(counts("shifted"), [1.0, 16.0, 36.0, 16.0, 36.0]);
-    assert_eq!(
-        (c.at("stage.now", &[]), c.at("token.pixels", &[])),
-        (Some(1.0), Some(2.0))
-    );
-    assert_eq!(
-        (c.at("window", &[]), c.at("shift", &[])),
-        (Some(4.0), Some(2.0))
-    );
-    for row in 0..16 {
-        for column in 0..16 {
-            let at = |name: &str| c.at(&format!("{name}.changed"), &[row, column]).unwrap() > 0.0;
-            assert_eq!(at("fixed"), row < 4 && column < 4, "{row}, {column}");
-            assert_eq!(at("shifted"), row < 6 && column < 6, "{row}, {column}");
-        }
-    }
-    // The same patch after another block: nothing is run again.
-    let (c, slices) = reached(&opened, 51, 3);
-    assert_eq!(slices, 1);
-    assert_eq!(c.tensor("shifted.changed").unwrap().shape(), [8, 8]);
-    assert_eq!(
-        (
-            c.at("stage.now", &[]),
-            c.at("token.pixels", &[]),
-            c.at("own", &[])
-        ),
-        (Some(2.0), Some(4.0), Some(9.0))
-    );
-    // Beyond the last block, and beyond the last patch.
-    let (c, slices) = reached(&opened, 60_000, 40);
-    assert_eq!(slices, 5);
-    assert_eq!(
-        (c.at("blocks", &[]), c.at("chosen", &[])),
-        (Some(4.0), Some(255.0))
-    );
+    Arc::new(OpenedWindows::new(Arc::new(model), image(32, 0), None))
 }
 
 #[test]
@@ -495,8 +460,8 @@ fn a_model_of_another_kind_is_refused_in_plain_words() {
     assert!(found.contains("attends to all of the picture"), "{found}");
     let found = why(text.name, &defaults(text), picture.into());
     assert!(found.contains("a model that reads text"), "{found}");
-    let heads = &class_heads::OPENED;
-    let found = why(heads.name, &defaults(heads), small_windows().into());
+    let lens = &class_token_lens::OPENED;
+    let found = why(lens.name, &defaults(lens), small_windows().into());
     assert!(found.contains("attends within windows"), "{found}");
     let config = bert::Config {
         vocabulary: 10,

@@ -62,11 +62,12 @@ pub trait Parameters {
         self.pack(name, fixed::<Ix2>(name, read, &[rows, cols])?)
     }
 
-    /// A matrix that was made from parameters, such as a transposed one, in the form of this
-    /// source's matrices.
+    /// A matrix that was made from the parameter `name`, such as a transposed one, in the form of
+    /// this source's matrices. A parameter that the source does not have under this name counts as
+    /// one of `f32`.
     ///
     /// # Errors
-    /// When it cannot be packed into that form; `name` is for the message.
+    /// When it cannot be packed into that form.
     fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
         let _ = name;
         Ok(Weight::Dense(matrix))
@@ -293,6 +294,21 @@ impl MatrixForm {
         }
     }
 
+    /// A matrix that was made from a parameter in the type `stored`, in this form. Where the form
+    /// leaves the type to the source, numbers of 16 bits stay so if each of them still is one.
+    ///
+    /// # Errors
+    /// When it cannot be packed; `name` is for the message.
+    pub fn pack_made(self, name: &str, stored: Type, matrix: Array2<f32>) -> Result<Weight> {
+        if matches!(self, Self::Fast | Self::Stored) && stored.is_half() {
+            let exact = Matrix::exact(stored, matrix.view());
+            if let Some(packed) = exact.map_err(refuse(name, stored))? {
+                return Ok(Weight::Packed(packed));
+            }
+        }
+        self.pack(name, matrix)
+    }
+
     /// A matrix of plain numbers in this form.
     ///
     /// # Errors
@@ -361,7 +377,7 @@ impl<P: Parameters> Parameters for Compressed<P> {
     }
 
     fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
-        self.form.pack(name, matrix)
+        self.form.pack_made(name, self.source.form(name), matrix)
     }
 }
 

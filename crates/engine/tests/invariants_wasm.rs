@@ -42,6 +42,11 @@ fn attention_is_permutation_equivariant() {
 }
 
 #[wasm_bindgen_test]
+fn a_vit_block_is_permutation_equivariant() {
+    attention::a_vit_block_is_permutation_equivariant();
+}
+
+#[wasm_bindgen_test]
 fn positions_tell_word_orders_apart() {
     attention::positions_tell_word_orders_apart();
 }

@@ -63,7 +63,15 @@ fn threads_change_no_bit() {
         pooling: vit::Pooling::Class,
         positions: true,
     };
-    for kind in [Type::F32, Type::Q8_0, Type::Q4_0, Type::Q4_1, Type::Q6K] {
+    for kind in [
+        Type::F32,
+        Type::F16,
+        Type::Bf16,
+        Type::Q8_0,
+        Type::Q4_0,
+        Type::Q4_1,
+        Type::Q6K,
+    ] {
         let mut parameters = source(5, gpt2.shapes(), kind);
         let gpt2 = gpt2::Gpt2::load(gpt2.clone(), &mut *parameters).unwrap();
         let mut parameters = source(6, llama.shapes(), kind);

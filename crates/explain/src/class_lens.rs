@@ -1,24 +1,29 @@
 //! The logit lens on a Vision Transformer: what it would answer if its later blocks added nothing.
 //!
 //! ```text
-//! p_ℓ = softmax(norm(z_ℓ)_0 · W_headᵀ + b)      ℓ = 0 … L: after the embedding, and after each block
+//! p_ℓ,t = softmax(norm(z_ℓ)_t · W_headᵀ + b)      ℓ = 0 … L: after the embedding, and after each block
 //! ```
-//! The answer is read off the vector that the classifier reads: the class token's, or the mean over the
-//! patches. The last row is the model's own answer.
+//! The model's answer is read off one vector, the class token's or the mean over the patches: the last row
+//! is its own answer. The same norm and head can be applied to any token. They were trained on that one
+//! vector only, so what they say of a patch is a reading of its vector in the terms of the classes, and no
+//! answer that the model was trained to give.
 //!
 //! ```
 //! use engine::formula::{Formula, image};
 //! use engine::model::vit::{Config, Pooling, Vit};
-//! use explain::class_lens::class_lens;
+//! use explain::class_lens::{Streams, patch_lens, token_lens};
 //! let config = Config {
 //!     width: 8, heads: 2, layers: 2, inner: 16, channels: 3, patch: 4, image: 8, classes: 5, norm_eps: 1e-6,
 //!     pooling: Pooling::Class, positions: true,
 //! };
 //! let model = Vit::load(config.clone(), &mut Formula::new(0, config.shapes()))?;
-//! let found = class_lens(&model, image(8, 0).view())?;
+//! let (one, other) = (Streams::of(&model, image(8, 0).view())?, Streams::of(&model, image(8, 1).view())?);
+//! let found = token_lens(&model, &one, None)?;
 //! assert_eq!(found.dim(), (3, 5));
 //! // No block has run in the first row, so the class token has seen nothing of the picture.
-//! assert_eq!(found.row(0), class_lens(&model, image(8, 1).view())?.row(0));
+//! assert_eq!(found.row(0), token_lens(&model, &other, None)?.row(0));
+//! let (classes, probabilities) = patch_lens(&model, &one, 2)?;
+//! assert_eq!((classes.len(), probabilities.len()), (4, 4));
 //! # Ok::<(), engine::EngineError>(())
 //! ```
 //!
@@ -26,17 +31,20 @@
 
 use engine::error::{EngineError, Result};
 use engine::model::vit::Vit;
-use engine::nn::softmax::softmax;
+use engine::nn::softmax::{softmax, softmax_rows, top_indices};
 use engine::trace::Observer;
-use ndarray::{Array2, ArrayView3, ArrayViewD, Ix2};
+use ndarray::{Array2, ArrayView3, ArrayViewD, Axis, Ix2, Slice};
 
-/// An observer that keeps the residual stream after the embedding and after each block.
-#[derive(Default)]
-struct Streams(Vec<Array2<f32>>);
+/// Patches whose logits are in memory at once.
+const ROWS: usize = 64;
+
+/// The residual stream of a picture after the embedding and after each block, `[T, C]` each.
+#[derive(Debug, Default)]
+pub struct Streams(Vec<Array2<f32>>);
 
 impl Observer for Streams {
     fn observe(&mut self, name: &str, tensor: ArrayViewD<'_, f32>) {
-        // tensor [1 + N, C]
+        // tensor [T, C]
         let mut parts = name.split('.');
         let is_output = parts.next() == Some("blocks") && parts.nth(1) == Some("output");
         if (name == "input" || is_output && parts.next().is_none())
@@ -47,28 +55,75 @@ impl Observer for Streams {
     }
 }
 
-/// The probabilities of the classes at each depth. The model runs once.
+impl Streams {
+    /// Runs a model on a picture, once.
+    ///
+    /// # Errors
+    /// When the picture has not the model's channels, or is smaller than a patch.
+    pub fn of(model: &Vit, image: ArrayView3<'_, f32>) -> Result<Self> {
+        // image [C_0, H, W]
+        let mut streams = Self::default();
+        model.hidden(image, &mut Some(&mut streams))?;
+        let depths = model.config().layers + 1;
+        if streams.0.len() != depths {
+            let found = streams.0.len().to_string();
+            let expected = format!("{depths} streams");
+            return Err(EngineError::shape("class_lens", expected, found));
+        }
+        Ok(streams)
+    }
+
+    /// The number of blocks, L.
+    pub fn blocks(&self) -> usize {
+        self.0.len().saturating_sub(1)
+    }
+}
+
+/// The probabilities of the classes after the embedding and after each block, `[L + 1, classes]`: read off
+/// the token with this number, or, where it is `None`, off what the classifier reads.
 ///
 /// # Errors
-/// When the picture has not the model's channels, or is smaller than a patch.
-pub fn class_lens(model: &Vit, image: ArrayView3<'_, f32>) -> Result<Array2<f32>> {
-    // image [C_0, H, W] -> [L + 1, classes]
-    let mut streams = Streams::default();
-    model.hidden(image, &mut Some(&mut streams))?;
-    let depths = model.config().layers + 1;
-    if streams.0.len() != depths {
-        let found = streams.0.len().to_string();
-        return Err(EngineError::shape(
-            "class_lens",
-            format!("{depths} streams"),
-            found,
-        ));
-    }
-    let mut found = Array2::zeros((depths, model.config().classes));
+/// When there is no such token.
+pub fn token_lens(model: &Vit, streams: &Streams, token: Option<usize>) -> Result<Array2<f32>> {
+    // streams [L + 1][T, C] -> [L + 1, classes]
+    let mut found = Array2::zeros((streams.0.len(), model.config().classes));
     for (stream, mut row) in streams.0.iter().zip(found.outer_iter_mut()) {
-        row.assign(&softmax(model.read_off(stream.view())?.view()));
+        let Some(token) = token else {
+            row.assign(&softmax(model.read_off(stream.view())?.view()));
+            continue;
+        };
+        if token >= stream.nrows() {
+            let most = format!("less than {}", stream.nrows());
+            return Err(EngineError::value("token_lens", "token", most, token));
+        }
+        let own = stream.slice_axis(Axis(0), Slice::from(token..=token));
+        row.assign(&softmax(model.read_off_rows(own)?.row(0)));
     }
     Ok(found)
+}
+
+/// The most likely class of each patch after so many blocks, and its probability.
+///
+/// # Errors
+/// When the model has not so many blocks.
+pub fn patch_lens(model: &Vit, streams: &Streams, blocks: usize) -> Result<(Vec<usize>, Vec<f32>)> {
+    // streams [L + 1][T, C] -> [N], [N]
+    let Some(stream) = streams.0.get(blocks) else {
+        let most = format!("at most {}", streams.blocks());
+        return Err(EngineError::value("patch_lens", "blocks", most, blocks));
+    };
+    let first = usize::from(model.has_class_token());
+    let patches = stream.slice_axis(Axis(0), Slice::from(first..));
+    let (mut classes, mut probabilities) = (Vec::new(), Vec::new());
+    for rows in patches.axis_chunks_iter(Axis(0), ROWS) {
+        let logits = model.read_off_rows(rows)?;
+        for row in softmax_rows(logits.view()).outer_iter() {
+            let class = top_indices(row, 1).first().copied().unwrap_or_default();
+            classes.push(class);
+            probabilities.push(row.get(class).copied().unwrap_or_default());
+        }
+    }
+    Ok((classes, probabilities))
 }
 
 #[cfg(test)]
@@ -77,11 +132,10 @@ mod tests {
     use crate::sub_layers::Switched;
     use engine::formula::{Formula, image};
     use engine::model::vit::{Config, Pooling};
-    use ndarray::{Axis, Slice};
+    use ndarray::Array3;
 
-    /// Each row is a distribution, and the last is the model's.
-    #[test]
-    fn the_last_row_is_the_model() {
+    /// A model of three blocks on 3 × 3 patches, and a grey picture.
+    fn small(pooling: Pooling) -> (Vit, Array3<f32>) {
         let config = Config {
             width: 16,
             heads: 2,
@@ -92,15 +146,27 @@ mod tests {
             image: 12,
             classes: 4,
             norm_eps: 1e-6,
-            pooling: Pooling::Class,
+            pooling,
             positions: true,
         };
-        let mut source = Formula::new(0, config.shapes());
-        let model = Vit::load(config, &mut source).unwrap();
+        let shapes = match pooling {
+            Pooling::Class => config.shapes(),
+            Pooling::Mean => config.shapes_of_patches(),
+        };
+        let model = Vit::load(config, &mut Formula::new(0, shapes)).unwrap();
         let picture = image(12, 3);
-        let grey = picture.slice_axis(Axis(0), Slice::from(..1));
-        let found = class_lens(&model, grey).unwrap();
-        let own = softmax(model.forward(grey, None).unwrap().view());
+        let grey = picture.slice_axis(Axis(0), Slice::from(..1)).to_owned();
+        (model, grey)
+    }
+
+    /// Each row is a distribution, and the last is the model's.
+    #[test]
+    fn the_last_row_is_the_model() {
+        let (model, grey) = small(Pooling::Class);
+        let streams = Streams::of(&model, grey.view()).unwrap();
+        assert_eq!(streams.blocks(), 3);
+        let found = token_lens(&model, &streams, None).unwrap();
+        let own = softmax(model.forward(grey.view(), None).unwrap().view());
         let apart = (&found.row(3) - &own).mapv(f32::abs);
         assert!(apart.iter().all(|&apart| apart < 1e-5));
         for row in found.outer_iter() {
@@ -110,8 +176,53 @@ mod tests {
         // A row is what the model answers when the sub-layers after it write nothing.
         for depth in 0..3 {
             let later: Vec<usize> = (2 * depth..6).collect();
-            let cut = model.forward(grey, Some(&mut Switched::new(&later)));
+            let cut = model.forward(grey.view(), Some(&mut Switched::new(&later)));
             assert_eq!(found.row(depth), softmax(cut.unwrap().view()));
         }
+        // The classifier reads the class token, which is the first.
+        assert_eq!(found, token_lens(&model, &streams, Some(0)).unwrap());
+    }
+
+    /// A patch is read by the norm and the head, and the map of all patches agrees with each.
+    #[test]
+    fn a_patch_is_read_by_norm_and_head() {
+        for pooling in [Pooling::Class, Pooling::Mean] {
+            let (model, grey) = small(pooling);
+            let streams = Streams::of(&model, grey.view()).unwrap();
+            let hidden = model.hidden(grey.view(), &mut None).unwrap();
+            let first = usize::from(model.has_class_token());
+            for blocks in 0..=3 {
+                let (classes, probabilities) = patch_lens(&model, &streams, blocks).unwrap();
+                assert_eq!((classes.len(), probabilities.len()), (9, 9));
+                for patch in 0..9 {
+                    let of = token_lens(&model, &streams, Some(first + patch)).unwrap();
+                    let row = of.row(blocks);
+                    let highest = row.iter().fold(0.0, |most: f32, &p| most.max(p));
+                    assert!((row[classes[patch]] - highest).abs() < 1e-5);
+                    assert!((probabilities[patch] - highest).abs() < 1e-5);
+                }
+            }
+            // After the last block the hidden state is the norm of the stream: only the head is left. Its
+            // logits of one row are those of a picture of this one token.
+            let of = token_lens(&model, &streams, Some(first + 4)).unwrap();
+            let one = hidden.slice_axis(Axis(0), Slice::from(first + 4..first + 5));
+            let compute = &mut engine::nn::plain::Plain::silent();
+            let (rows, length) = (one.to_owned(), [1]);
+            // Without a class token, the mean leaves no token out.
+            let logits = model.run_logits(compute, &rows, &length).unwrap();
+            let own = softmax(logits.row(0));
+            let apart = (&of.row(3) - &own).mapv(f32::abs);
+            assert!(apart.iter().all(|&apart| apart < 1e-5));
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused() {
+        let (model, grey) = small(Pooling::Class);
+        let streams = Streams::of(&model, grey.view()).unwrap();
+        let why = token_lens(&model, &streams, Some(10)).unwrap_err();
+        assert!(why.to_string().contains("less than 10"), "{why}");
+        let why = patch_lens(&model, &streams, 4).unwrap_err();
+        assert!(why.to_string().contains("at most 3"), "{why}");
     }
 }

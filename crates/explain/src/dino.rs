@@ -58,6 +58,12 @@ pub const STEPS: u64 = 400;
 pub const NEIGHBOURS: usize = 5;
 /// Pixels of the 28 x 28 by which test digits are moved.
 pub const MOVED: isize = 2;
+/// Drawn digits to test with, in the runs of the lesson: the first ones.
+pub const TEST: usize = 200;
+/// Drawn digits after them whose labels the vote knows.
+pub const KNOWN: usize = 200;
+/// Drawn digits that a run sees, from the same one on as the vote.
+pub const SEEN: usize = 500;
 /// Digits in a step.
 const BATCH: usize = 32;
 /// The least side of the square that becomes a crop.

@@ -42,6 +42,9 @@ pub const TEMPERATURE: f32 = 3.0;
 /// The share of the teacher in the loss.
 pub const SHARE: f32 = 0.5;
 
+/// Drawn digits that a student learns in the runs of the lesson.
+pub const LEARNED: usize = 500;
+
 /// Digits that the teacher reads together.
 const LOOK: usize = 50;
 

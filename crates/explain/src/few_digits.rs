@@ -4,6 +4,7 @@
 //! ```text
 //! Cnn   convolutions 5 x 5 with stride 2 to 8 and 16 channels, an MLP 784 -> 20 -> 10
 //! Vit   49 patches of 4 x 4 pixels, 2 blocks of dimension 32 with 4 heads and F = 64, class token, learned positions
+//!       or without positions; or with the mean of the patches in place of the class token
 //! step  Adam on the mean cross entropy of 20 digits; every digit once before any comes again
 //! ```
 //! The digits are not varied: a network sees only the ones that it is given.
@@ -67,13 +68,24 @@ const CLASSES: usize = 10;
 pub enum Kind {
     /// With convolutions.
     Cnn,
-    /// With patches and attention.
+    /// With patches and attention, a class token and learned positions.
     Vit,
+    /// [`Self::Vit`] without a table of positions.
+    VitWithoutPositions,
+    /// [`Self::Vit`] with the mean of its patches in place of a class token.
+    VitMean,
 }
 
 impl Kind {
-    /// Both, with their names in the log.
+    /// The two that are compared first, with their names in the log.
     pub const ALL: [(&'static str, Self); 2] = [("cnn", Self::Cnn), ("vit", Self::Vit)];
+
+    /// The Vision Transformers, with their names in the log.
+    pub const VITS: [(&'static str, Self); 3] = [
+        ("vit", Self::Vit),
+        ("vit-nopos", Self::VitWithoutPositions),
+        ("vit-mean", Self::VitMean),
+    ];
 }
 
 /// Pictures of digits, and what they are.
@@ -145,7 +157,24 @@ impl Digits {
     }
 }
 
-/// One of the two networks.
+/// The sizes of the Vision Transformer.
+pub fn vit_config() -> vit::Config {
+    vit::Config {
+        width: 32,
+        heads: 4,
+        layers: 2,
+        inner: 64,
+        channels: 1,
+        patch: 4,
+        image: SIDE,
+        classes: CLASSES,
+        norm_eps: 1e-6,
+        pooling: Pooling::Class,
+        positions: true,
+    }
+}
+
+/// One of the networks.
 #[derive(Debug, Clone)]
 #[allow(
     clippy::large_enum_variant,
@@ -164,7 +193,7 @@ impl Network {
     /// # Errors
     /// None for the sizes here.
     pub fn new(kind: Kind, seed: u64) -> Result<Self> {
-        let mut network = match kind {
+        match kind {
             Kind::Cnn => {
                 let config = cnn::Config {
                     channels: 1,
@@ -175,28 +204,50 @@ impl Network {
                     classes: CLASSES,
                 };
                 let mut source = Formula::new(0, config.shapes());
-                Self::Cnn(Cnn::load(config, &mut source)?)
+                Self::Cnn(Cnn::load(config, &mut source)?).drawn(seed)
             }
-            Kind::Vit => {
-                let config = vit::Config {
-                    width: 32,
-                    heads: 4,
-                    layers: 2,
-                    inner: 64,
-                    channels: 1,
-                    patch: 4,
-                    image: SIDE,
-                    classes: CLASSES,
-                    norm_eps: 1e-6,
-                    pooling: Pooling::Class,
-                    positions: true,
-                };
-                let mut source = Formula::new(0, config.shapes());
-                Self::Vit(Vit::load(config, &mut source)?)
+            Kind::Vit => Self::vit(vit_config(), seed),
+            Kind::VitWithoutPositions => {
+                let positions = false;
+                Self::vit(
+                    vit::Config {
+                        positions,
+                        ..vit_config()
+                    },
+                    seed,
+                )
             }
+            Kind::VitMean => {
+                let pooling = Pooling::Mean;
+                Self::vit(
+                    vit::Config {
+                        pooling,
+                        ..vit_config()
+                    },
+                    seed,
+                )
+            }
+        }
+    }
+
+    /// A Vision Transformer of other sizes, with random parameters. Where its head reads the mean of
+    /// the patches, it has no class token.
+    ///
+    /// # Errors
+    /// When the sizes do not divide each other.
+    pub fn vit(config: vit::Config, seed: u64) -> Result<Self> {
+        let shapes = match config.pooling {
+            Pooling::Mean => config.shapes_of_patches(),
+            Pooling::Class => config.shapes(),
         };
-        initialise(&mut network, seed, Draw::Xavier)?;
-        Ok(network)
+        let mut source = Formula::new(0, shapes);
+        Self::Vit(Vit::load(config, &mut source)?).drawn(seed)
+    }
+
+    /// The network with its parameters drawn.
+    fn drawn(mut self, seed: u64) -> Result<Self> {
+        initialise(&mut self, seed, Draw::Xavier)?;
+        Ok(self)
     }
 
     /// The number of parameters.
@@ -258,6 +309,14 @@ impl FewRun {
     /// # Errors
     /// When there are fewer digits than one step takes.
     pub fn new(kind: Kind, digits: Digits, seed: u64) -> Result<Self> {
+        Self::of(Network::new(kind, seed)?, digits, seed)
+    }
+
+    /// A run of this network before its first step.
+    ///
+    /// # Errors
+    /// When there are fewer digits than one step takes.
+    pub fn of(network: Network, digits: Digits, seed: u64) -> Result<Self> {
         if digits.len() < BATCH {
             let expected = format!("at least {BATCH}");
             return Err(EngineError::value(
@@ -268,7 +327,7 @@ impl FewRun {
             ));
         }
         Ok(Self {
-            network: Network::new(kind, seed)?,
+            network,
             digits,
             adam: AdamW {
                 beta_2: 0.99,
@@ -368,6 +427,42 @@ mod tests {
             run.network.count().unwrap()
         });
         assert_eq!(counts, [19_334, 19_658]);
+    }
+
+    /// The other Vision Transformers lack some parameters: the table of positions, or the class token with
+    /// its position.
+    #[test]
+    fn variants_lack_what_they_are_named_after() {
+        let counts = Kind::VITS.map(|(_, kind)| Network::new(kind, 3).unwrap().count().unwrap());
+        assert_eq!(counts, [19_658, 19_658 - 50 * 32, 19_658 - 2 * 32]);
+    }
+
+    /// Each Vision Transformer learns twenty digits. Afterwards only the one without positions answers
+    /// shuffled patches as it answers the picture, up to rounding.
+    #[test]
+    fn every_variant_learns_and_one_cannot_tell_the_order() {
+        let digits = Digits::drawn(0..20).unwrap();
+        let order = Rng::named(7, "order").permutation(49);
+        let shuffled = digits.pictures.outer_iter();
+        let shuffled = shuffled.map(|one| crate::jigsaw::rearranged(one, 4, &order).unwrap());
+        let shuffled = Digits::of(&shuffled.collect::<Vec<_>>(), digits.labels.clone()).unwrap();
+        for (name, kind) in Kind::VITS {
+            let mut run = FewRun::new(kind, digits.clone(), 1).unwrap();
+            let first = run.step().unwrap();
+            for _ in 0..40 {
+                run.step().unwrap();
+            }
+            let last = run.step().unwrap();
+            assert!(last < 0.7 * first, "{name}: {first} {last}");
+            let logits = |digits: &Digits| -> Array2<f32> {
+                let mut plain = Plain::silent();
+                run.network.run(&mut plain, digits.pictures.view()).unwrap()
+            };
+            let apart = (logits(&digits) - logits(&shuffled)).mapv(f32::abs);
+            let apart = apart.iter().copied().fold(0.0_f32, f32::max);
+            let is_blind = kind == Kind::VitWithoutPositions;
+            assert_eq!(apart < 1e-3, is_blind, "{name}: {apart}");
+        }
     }
 
     /// Every digit is learned from once before any comes again, and a run is a function of its seed.

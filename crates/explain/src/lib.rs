@@ -79,6 +79,7 @@ pub mod two_layers;
 pub mod two_maps;
 pub mod two_matrices;
 pub mod two_questions;
+pub mod vit_shapes;
 pub mod vit_sizes;
 pub mod waves;
 pub mod window_cost;

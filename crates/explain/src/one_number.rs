@@ -1,7 +1,8 @@
-//! One number of a GPT-2's forward pass, and what it was computed from, term by term.
+//! One number of a pre-norm Transformer's forward pass, and what it was computed from, term by term:
+//! of a GPT-2 over a text, or of a Vision Transformer over a picture.
 //!
 //! ```text
-//! a product     y = Σ_k x_k · w_k (· scale) (+ bias)      queries, keys, values, scores, heads, W_O, MLP, logits
+//! a product     y = Σ_k x_k · w_k (· scale) (+ bias)      patches · E, queries, keys, values, scores, heads, W_O, MLP, logits
 //! a sum         y = a + b                                 the input, the residual stream
 //! a softmax     y = exp(x − m) / Σ_k exp(x_k − m)         attention weights, probabilities
 //! a norm        y = (x − mean) / deviation · γ + β
@@ -26,29 +27,45 @@
 //! ```
 //!
 //! Source: Radford et al. 2019, "Language models are unsupervised multitask learners", section 2.3;
-//! Vaswani et al. 2017, "Attention is all you need", sections 3.2 and 3.3.
+//! Vaswani et al. 2017, "Attention is all you need", sections 3.2 and 3.3; Dosovitskiy et al. 2021,
+//! "An image is worth 16x16 words", section 3.1, equations 1 to 4.
+
+mod decoder;
+mod terms;
+mod vit;
 
 use engine::error::{EngineError, Result};
-use engine::math;
 use engine::model::decoder::DecoderExt;
 use engine::model::gpt2::Gpt2;
+use engine::model::vit::Vit;
 use engine::nn::attention::{Mask, apply_mask, scale};
-use engine::nn::embedding::embed;
-use engine::nn::feed_forward::Activation;
-use engine::nn::grouped::{GroupedAttention, Qkv};
+use engine::nn::feed_forward::FeedForward;
+use engine::nn::grouped::Qkv;
 use engine::nn::norm::LayerNorm;
-use engine::nn::pre_norm::PreNormBlock;
 use engine::nn::projection::Projection;
-use engine::parameters::Weight;
 use engine::trace::Recorder;
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Ix2, Ix3};
+use ndarray::{Array1, Array2, Array3, ArrayView1, ArrayView3, Axis, Ix1, Ix2, Ix3};
 
-use crate::norm_steps::layer_norm_steps;
 use crate::softmax_steps::safe;
+pub use terms::Parts;
+use terms::{
+    JOINED, MIXED, NARROWED, PROJECTED, SCORED, WIDENED, activation, linear, norm, products,
+    softmax, sum,
+};
+pub use vit::pixel_of;
 
-/// A tensor of the forward pass, in the order in which they are computed.
+/// A tensor of the forward pass, in the order in which they are computed. Those of pictures have a
+/// row for each patch, N, and with the class token 1 + N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
+    /// `[C_0·H, W]`: the picture, its channels one below the other.
+    Pixels,
+    /// `[N, C_0·P·P]`: its patches, each as a row.
+    Patches,
+    /// `[N, C]`: the patches times E, plus a bias.
+    Embedding,
+    /// `[1 + N, C]`: the class token, and the embedded patches below it.
+    WithClass,
     /// `[T, C]`: the rows of the token table.
     Tokens,
     /// `[T, C]`: the rows of the position table.
@@ -85,19 +102,18 @@ pub enum Part {
     Residual2,
     /// `[T, C]`: the norm after the last block.
     Norm,
-    /// `[T, V]`: the logits of the next token.
+    /// `[1, C]`: the row of the class token, all that the class head reads.
+    Class,
+    /// `[T, V]`: the logits of the next token; of a picture `[1, classes]`.
     Logits,
+    /// `[1, classes]`: the probabilities of the classes of a picture.
+    Probabilities,
 }
 
 impl Part {
-    /// The name under which an observer hears of it; `None` for the tables, which are parameters.
-    fn name(self, block: usize) -> Option<String> {
-        let part = match self {
-            Self::Tokens => return Some("embedding".to_owned()),
-            Self::Positions => return None,
-            Self::Input => return Some("input".to_owned()),
-            Self::Norm => return Some("norm".to_owned()),
-            Self::Logits => return Some("logits".to_owned()),
+    /// The name under which an observer of a block hears of it; `None` before and after the blocks.
+    fn name(self) -> Option<&'static str> {
+        Some(match self {
             Self::Norm1 => "norm_1",
             Self::Queries => "attention.q",
             Self::Keys => "attention.k",
@@ -112,8 +128,8 @@ impl Part {
             Self::Activation => "mlp.inner",
             Self::MlpOut => "mlp.output",
             Self::Residual2 => "output",
-        };
-        Some(format!("blocks.{block}.{part}"))
+            _ => return None,
+        })
     }
 
     /// True where each head has a matrix of its own.
@@ -161,25 +177,69 @@ impl OneNumber {
     }
 }
 
-/// The columns of the terms: of a product its two factors, the product and the running sum.
-const PROJECTED: &[&str] = &["$x$", "$W$", "product", "running sum"];
-const SCORED: &[&str] = &["$q$", "$k$", "product", "running sum"];
-const MIXED: &[&str] = &["weight", "$v$", "product", "running sum"];
-const JOINED: &[&str] = &["heads", "$W_O$", "product", "running sum"];
-const WIDENED: &[&str] = &["$x$", "$W_1$", "product", "running sum"];
-const NARROWED: &[&str] = &["inner", "$W_2$", "product", "running sum"];
-const READ: &[&str] = &["$x$", "$E$", "product", "running sum"];
+/// The parameters of a pre-norm block, whatever its attention may look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Block<'a> {
+    /// The norm before attention.
+    pub norm_1: &'a LayerNorm,
+    /// To queries, keys and values.
+    pub qkv: &'a Qkv,
+    /// H·D to C.
+    pub output: &'a Projection,
+    /// H.
+    pub heads: usize,
+    /// The norm before the MLP.
+    pub norm_2: &'a LayerNorm,
+    /// The MLP.
+    pub mlp: &'a FeedForward,
+}
 
-/// The columns of a softmax.
-const SHARED: &[&str] = &["score", "exp", "running sum"];
+/// A Transformer of pre-norm blocks. The blocks are the same for all of them; each kind has parts of
+/// its own before and after.
+pub trait PreNorm {
+    /// Block `n`, counted from 0.
+    fn block(&self, n: usize) -> Option<Block<'_>>;
 
-/// The columns of a sum of two numbers.
-const SUM: &[&str] = &["number", "running sum"];
+    /// The number of blocks.
+    fn layers(&self) -> usize;
 
-/// A forward pass over one text, with all intermediates.
+    /// The norm after the last block.
+    fn last_norm(&self) -> &LayerNorm;
+
+    /// The pairs of tokens that may attend to each other.
+    fn mask(&self) -> Mask;
+
+    /// A tensor before or after the blocks.
+    ///
+    /// # Errors
+    /// When this kind of model has no such part, or the pass is another model's.
+    fn outside(&self, pass: &Pass, part: Part) -> Result<Array2<f32>>;
+
+    /// What row `t` and column `c` of such a tensor, `value`, was computed from.
+    ///
+    /// # Errors
+    /// As [`Self::outside`].
+    fn outside_number(
+        &self,
+        pass: &Pass,
+        part: Part,
+        place: (usize, usize),
+        value: f32,
+    ) -> Result<Parts>;
+}
+
+/// What a model has read.
+#[derive(Debug, Clone)]
+enum Read {
+    Tokens(Vec<usize>),
+    /// `[C_0, H, W]`.
+    Picture(Array3<f32>),
+}
+
+/// A forward pass over one text or picture, with all intermediates.
 #[derive(Debug, Clone)]
 pub struct Pass {
-    ids: Vec<usize>,
+    read: Read,
     recorder: Recorder,
 }
 
@@ -193,7 +253,24 @@ impl Pass {
         let mut recorder = Recorder::default();
         model.forward(ids, Some(&mut recorder))?;
         Ok(Self {
-            ids: ids.to_vec(),
+            read: Read::Tokens(ids.to_vec()),
+            recorder,
+        })
+    }
+
+    /// The forward pass over a picture.
+    ///
+    /// # Errors
+    /// When the model reads no such picture, or has no class token.
+    pub fn of_picture(model: &Vit, image: ArrayView3<'_, f32>) -> Result<Self> {
+        // image [C_0, H, W]
+        if !model.has_class_token() {
+            return Err(missing("a class token"));
+        }
+        let mut recorder = Recorder::default();
+        model.forward(image, Some(&mut recorder))?;
+        Ok(Self {
+            read: Read::Picture(image.to_owned()),
             recorder,
         })
     }
@@ -206,19 +283,31 @@ impl Pass {
     /// A tensor of the pass, as the model computed it.
     ///
     /// # Errors
-    /// When the model has no such block or head.
-    pub fn tensor(&self, model: &Gpt2, site: Site) -> Result<Array2<f32>> {
+    /// When the model has no such part, block or head.
+    pub fn tensor(&self, model: &dyn PreNorm, site: Site) -> Result<Array2<f32>> {
         // -> [T, C], [T, D], [T, T], [T, F] or [T, V]
-        let Some(name) = site.part.name(site.block) else {
-            let table = model.trunk().positions.as_ref();
-            let table = table.ok_or_else(|| missing("a table of positions"))?;
-            let rows: Vec<usize> = (0..self.ids.len()).collect();
-            return embed(table.view(), &rows);
+        let Some(name) = site.part.name() else {
+            return model.outside(self, site.part);
         };
+        let name = format!("blocks.{}.{name}", site.block);
         if site.part.is_of_head() {
             self.head(&name, site.head)
         } else {
             self.matrix(&name)
+        }
+    }
+
+    fn ids(&self) -> Result<&[usize]> {
+        match &self.read {
+            Read::Tokens(ids) => Ok(ids),
+            Read::Picture(_) => Err(missing("a text")),
+        }
+    }
+
+    fn picture(&self) -> Result<&Array3<f32>> {
+        match &self.read {
+            Read::Picture(picture) => Ok(picture),
+            Read::Tokens(_) => Err(missing("a picture")),
         }
     }
 
@@ -227,6 +316,15 @@ impl Pass {
         let found = found.and_then(|found| found.view().into_dimensionality::<Ix2>().ok());
         found
             .map(|found| found.to_owned())
+            .ok_or_else(|| missing(name))
+    }
+
+    /// A vector as a matrix of one row.
+    fn vector(&self, name: &str) -> Result<Array2<f32>> {
+        let found = self.recorder.get(name);
+        let found = found.and_then(|found| found.view().into_dimensionality::<Ix1>().ok());
+        found
+            .map(|found| found.insert_axis(Axis(0)).to_owned())
             .ok_or_else(|| missing(name))
     }
 
@@ -242,8 +340,13 @@ impl Pass {
     /// One number of a tensor, row `t` and column `c`, with what it was computed from.
     ///
     /// # Errors
-    /// When the model has no such block or head, or the tensor no such row or column.
-    pub fn number(&self, model: &Gpt2, site: Site, (t, c): (usize, usize)) -> Result<OneNumber> {
+    /// When the model has no such part, block or head, or the tensor no such row or column.
+    pub fn number(
+        &self,
+        model: &dyn PreNorm,
+        site: Site,
+        (t, c): (usize, usize),
+    ) -> Result<OneNumber> {
         let tensor = self.tensor(model, site)?;
         let value = tensor.get((t, c)).copied();
         let value = value.ok_or_else(|| missing(&format!("row {t}, column {c}")))?;
@@ -253,7 +356,13 @@ impl Pass {
                 self.attention(model, site, (t, c))?
             }
             Part::MlpIn | Part::Activation | Part::MlpOut => self.mlp(model, site, (t, c))?,
-            _ => self.stream(model, site, (t, c), value)?,
+            Part::Norm => {
+                let block = model.layers();
+                let last = self.before(Site { block, ..site })?;
+                norm(last.row(t), model.last_norm(), c)
+            }
+            part if part.is_of_block() => self.stream(model, site, (t, c))?,
+            part => model.outside_number(self, part, (t, c), value)?,
         };
         Ok(OneNumber {
             value,
@@ -264,23 +373,23 @@ impl Pass {
     }
 
     /// Row `t` of another part of the same block and head.
-    fn row(&self, model: &Gpt2, site: Site, part: Part, t: usize) -> Result<Array1<f32>> {
+    fn row(&self, model: &dyn PreNorm, site: Site, part: Part, t: usize) -> Result<Array1<f32>> {
         let tensor = self.tensor(model, Site { part, ..site })?;
         Ok(tensor.row(t).to_owned())
     }
 
     /// A number of the queries, keys or values.
-    fn projection(&self, model: &Gpt2, site: Site, (t, c): (usize, usize)) -> Result<Parts> {
-        let attention = &block(model, site)?.attention;
-        let Qkv::Fused(layer) = &attention.qkv else {
+    fn projection(&self, model: &dyn PreNorm, site: Site, (t, c): (usize, usize)) -> Result<Parts> {
+        let block = block(model, site)?;
+        let Qkv::Fused(layer) = block.qkv else {
             return Err(missing("one matrix for queries, keys and values"));
         };
         let x = self.row(model, site, Part::Norm1, t)?;
-        linear(x.view(), layer, column_of(attention, site, c), PROJECTED)
+        linear(x.view(), layer, column_of(block, site, c), PROJECTED)
     }
 
     /// A number of the steps of a head, or of their output.
-    fn attention(&self, model: &Gpt2, site: Site, (t, c): (usize, usize)) -> Result<Parts> {
+    fn attention(&self, model: &dyn PreNorm, site: Site, (t, c): (usize, usize)) -> Result<Parts> {
         let other = |part| self.tensor(model, Site { part, ..site });
         let row = |part| self.row(model, site, part, t);
         match site.part {
@@ -292,27 +401,31 @@ impl Pass {
                 let steps = vec![("sum", total), (factor, scale), ("=", total * scale)];
                 Ok((SCORED, terms, steps))
             }
-            Part::Weights => softmax(other(Part::Scores)?.view(), (t, c)),
+            Part::Weights => {
+                let scores = other(Part::Scores)?;
+                let masked = apply_mask(scores.view(), &model.mask(), 0)?;
+                softmax(masked.row(t), c)
+            }
             Part::Heads => {
                 let (weights, v) = (row(Part::Weights)?, other(Part::Values)?);
                 let (terms, total) = products(weights.view(), v.column(c));
                 Ok((MIXED, terms, vec![("= sum", total)]))
             }
             _ => {
-                let attention = &block(model, site)?.attention;
+                let block = block(model, site)?;
                 let part = Part::Heads;
-                let heads = (0..attention.heads)
-                    .map(|head| self.tensor(model, Site { part, head, ..site }));
+                let heads =
+                    (0..block.heads).map(|head| self.tensor(model, Site { part, head, ..site }));
                 let heads = heads.collect::<Result<Vec<_>>>()?;
                 let joined: Array1<f32> = heads.iter().flat_map(|h| h.row(t).to_vec()).collect();
-                linear(joined.view(), &attention.output, c, JOINED)
+                linear(joined.view(), block.output, c, JOINED)
             }
         }
     }
 
     /// A number of the MLP.
-    fn mlp(&self, model: &Gpt2, site: Site, (t, c): (usize, usize)) -> Result<Parts> {
-        let mlp = &block(model, site)?.mlp;
+    fn mlp(&self, model: &dyn PreNorm, site: Site, (t, c): (usize, usize)) -> Result<Parts> {
+        let mlp = block(model, site)?.mlp;
         let row = |part| self.row(model, site, part, t);
         match site.part {
             Part::MlpIn => linear(row(Part::Norm2)?.view(), &mlp.up, c, WIDENED),
@@ -321,37 +434,15 @@ impl Pass {
         }
     }
 
-    /// A number of the stream, of a norm, or of the logits.
-    fn stream(
-        &self,
-        model: &Gpt2,
-        site: Site,
-        (t, c): (usize, usize),
-        value: f32,
-    ) -> Result<Parts> {
+    /// A number of a block's stream or norms.
+    fn stream(&self, model: &dyn PreNorm, site: Site, (t, c): (usize, usize)) -> Result<Parts> {
         let row = |part| self.row(model, site, part, t);
+        let block = block(model, site)?;
         Ok(match site.part {
-            Part::Tokens => {
-                let id = self.ids[t];
-                let entry = model.tokens().rows(&[id])?[[0, c]];
-                none(vec![("row of $E$, the id", id as f32), ("=", entry)])
-            }
-            Part::Positions => none(vec![("row of the table", t as f32), ("=", value)]),
-            Part::Input => sum(row(Part::Tokens)?[c], row(Part::Positions)?[c]),
-            Part::Norm1 => norm(self.before(site)?.row(t), &block(model, site)?.norm_1, c),
+            Part::Norm1 => norm(self.before(site)?.row(t), block.norm_1, c),
             Part::Residual1 => sum(self.before(site)?[[t, c]], row(Part::AttentionOutput)?[c]),
-            Part::Norm2 => norm(row(Part::Residual1)?.view(), &block(model, site)?.norm_2, c),
-            Part::Residual2 => sum(row(Part::Residual1)?[c], row(Part::MlpOut)?[c]),
-            Part::Norm => {
-                let block = model.config().layers;
-                let last = self.before(Site { block, ..site })?;
-                norm(last.row(t), &model.trunk().norm, c)
-            }
-            _ => {
-                let weights = model.trunk().head().rows(&[c])?;
-                let (terms, total) = products(row(Part::Norm)?.view(), weights.row(0));
-                (READ, terms, vec![("= sum", total)])
-            }
+            Part::Norm2 => norm(row(Part::Residual1)?.view(), block.norm_2, c),
+            _ => sum(row(Part::Residual1)?[c], row(Part::MlpOut)?[c]),
         })
     }
 
@@ -389,124 +480,21 @@ pub fn probability(logits: ArrayView1<'_, f32>, id: usize, tau: f32) -> Result<O
     })
 }
 
-/// Columns, terms and steps.
-type Parts = (
-    &'static [&'static str],
-    Array2<f32>,
-    Vec<(&'static str, f32)>,
-);
-
-fn none(steps: Vec<(&'static str, f32)>) -> Parts {
-    (&[], Array2::zeros((0, 0)), steps)
-}
-
-/// The products of two vectors, [K, 4]: factors, product, running sum; and the sum.
-fn products(left: ArrayView1<'_, f32>, right: ArrayView1<'_, f32>) -> (Array2<f32>, f32) {
-    // left [K], right [K] -> [K, 4]
-    let mut terms = Array2::zeros((left.len(), 4));
-    let mut total = 0.0_f32;
-    for (mut term, (&x, &w)) in terms.rows_mut().into_iter().zip(left.iter().zip(right)) {
-        let product = x * w;
-        total += product;
-        term.assign(&ndarray::aview1(&[x, w, product, total]));
-    }
-    (terms, total)
-}
-
-/// One number of a linear layer.
-fn linear(
-    x: ArrayView1<'_, f32>,
-    layer: &Projection,
-    output: usize,
-    columns: &'static [&'static str],
-) -> Result<Parts> {
-    // x [C_in]
-    let weights: &Weight = &layer.weight;
-    let (terms, total) = products(x, weights.rows(&[output])?.row(0));
-    let mut steps = vec![("sum", total)];
-    let bias = layer.bias.as_ref().map(|bias| bias[output]);
-    if let Some(bias) = bias {
-        steps.push(("+ bias", bias));
-    }
-    steps.push(("=", total + bias.unwrap_or(0.0)));
-    Ok((columns, terms, steps))
-}
-
-/// a + b.
-fn sum(a: f32, b: f32) -> Parts {
-    let terms = ndarray::array![[a, a], [b, a + b]];
-    (SUM, terms, vec![("= sum", a + b)])
-}
-
-/// A number of a row of scores after mask and softmax.
-fn softmax(scores: ArrayView2<'_, f32>, (t, c): (usize, usize)) -> Result<Parts> {
-    // scores [T, T]
-    let masked = apply_mask(scores, &Mask::Causal { first: 0 }, 0)?;
-    let all = safe(masked.row(t), 1.0)?;
-    let mut terms = Array2::zeros((masked.ncols(), 3));
-    let mut total = 0.0_f32;
-    for (k, mut term) in terms.rows_mut().into_iter().enumerate() {
-        total += all.exponentials[k];
-        term.assign(&ndarray::aview1(&[
-            masked[[t, k]],
-            all.exponentials[k],
-            total,
-        ]));
-    }
-    let own = all.exponentials[c];
-    let steps = vec![("exp", own), ("\u{f7} sum", total), ("=", own / total)];
-    Ok((SHARED, terms, steps))
-}
-
-/// Number `c` of a layer norm.
-fn norm(x: ArrayView1<'_, f32>, norm: &LayerNorm, c: usize) -> Parts {
-    // x [C]
-    let steps = layer_norm_steps(x, norm.eps);
-    let (gamma, beta) = (norm.gamma[c], norm.beta[c]);
-    none(vec![
-        ("$x$", x[c]),
-        ("\u{2212} mean", steps.mean),
-        ("\u{f7} standard deviation", steps.deviation),
-        ("\u{d7} $\u{3b3}$", gamma),
-        ("+ $\u{3b2}$", beta),
-        ("=", steps.output[c] * gamma + beta),
-    ])
-}
-
-/// The activation of one number; the steps of GELU as GPT-2 computes it.
-fn activation(x: f32, activation: Activation) -> Parts {
-    if activation != Activation::GeluTanh {
-        let mut one = ndarray::array![[x]];
-        activation.apply(&mut one);
-        return none(vec![("$x$", x), ("=", one[[0, 0]])]);
-    }
-    let inside = math::sqrt(2.0 / std::f32::consts::PI) * (x + 0.044_715 * x * x * x);
-    let tanh = math::tanh(inside);
-    none(vec![
-        ("$x$", x),
-        (
-            "$u$ = \u{221a}(2/\u{3c0}) ($x$ + 0.044715 $x$\u{b3})",
-            inside,
-        ),
-        ("tanh $u$", tanh),
-        ("= $x$ (1 + tanh $u$) / 2", x * (1.0 + tanh) / 2.0),
-    ])
-}
-
 /// The column of the joined matrix of queries, keys and values that number `c` of a head comes
 /// from.
-fn column_of(attention: &GroupedAttention, site: Site, c: usize) -> usize {
-    let width = attention.heads * attention.head_width;
+fn column_of(block: Block<'_>, site: Site, c: usize) -> usize {
+    let width = block.output.weight.dim().1;
+    let head_width = width / block.heads.max(1);
     let third = match site.part {
         Part::Queries => 0,
         Part::Keys => 1,
         _ => 2,
     };
-    third * width + site.head * attention.head_width + c
+    third * width + site.head * head_width + c
 }
 
-fn block(model: &Gpt2, site: Site) -> Result<&PreNormBlock<LayerNorm, GroupedAttention>> {
-    let found = model.trunk().blocks.get(site.block);
+fn block(model: &dyn PreNorm, site: Site) -> Result<Block<'_>> {
+    let found = model.block(site.block);
     found.ok_or_else(|| missing(&format!("block {}", site.block)))
 }
 

@@ -1,8 +1,9 @@
 //! A model with some of its heads switched off: the loss of every token of a decoder, the class scores
-//! of a Vision Transformer.
+//! of a Vision Transformer or a Swin V2.
 //!
 //! ```text
-//! head h of layer n is number n H + h, from 0
+//! head h of layer n is number n H + h, from 0; in a Swin V2, whose stages have different numbers of
+//! heads, the number counts through all blocks, and a head is off in every window
 //! switched off: its output A_h V_h is zeros, so its rows of W_O add nothing to the stream
 //! loss[t] = −ln p(token t+1 | tokens 0 … t)                                     [T − 1]
 //! ```
@@ -24,6 +25,7 @@
 use engine::error::{EngineError, Result};
 use engine::math;
 use engine::model::decoder::{Decoder, DecoderExt};
+use engine::model::swin::{Config as SwinConfig, Swin};
 use engine::model::vit::Vit;
 use engine::nn::softmax::softmax_rows;
 use engine::trace::Observer;
@@ -94,13 +96,62 @@ pub fn class_logits(model: &Vit, image: ArrayView3<'_, f32>, off: &[usize]) -> R
     model.forward(image, Some(&mut Off { off }))
 }
 
+/// As [`class_logits`] of a Swin V2.
+///
+/// # Errors
+/// When the picture is not `[3, image, image]`.
+pub fn swin_logits(model: &Swin, image: ArrayView3<'_, f32>, off: &[usize]) -> Result<Array1<f32>> {
+    // image [3, H, W] -> [classes]
+    let config = model.config();
+    model.forward(image, Some(&mut OffInWindows { off, config }))
+}
+
+/// An observer that sets the outputs of some heads to zero, in all windows.
+struct OffInWindows<'a> {
+    off: &'a [usize],
+    config: &'a SwinConfig,
+}
+
+impl Observer for OffInWindows<'_> {
+    fn observe(&mut self, _name: &str, _tensor: ArrayViewD<'_, f32>) {}
+
+    fn change(&mut self, name: &str, mut tensor: ArrayViewMutD<'_, f32>) {
+        // [N·H, M·M, D], the heads of a window one after the other
+        let Some((first, heads)) = heads_of(name, self.config) else {
+            return;
+        };
+        for number in self.off {
+            let head = number.checked_sub(first).filter(|&head| head < heads);
+            let Some(head) = head else { continue };
+            let of_windows = tensor.axis_iter_mut(Axis(0)).skip(head).step_by(heads);
+            for mut output in of_windows {
+                output.fill(0.0);
+            }
+        }
+    }
+}
+
+/// The number of the first head of the block whose heads' outputs an observer hears under this name, and
+/// how many heads it has.
+fn heads_of(name: &str, config: &SwinConfig) -> Option<(usize, usize)> {
+    let block = name.strip_suffix(".attention.heads")?;
+    let (stage, block) = block.strip_prefix("stages.")?.split_once(".blocks.")?;
+    let (stage, block) = (stage.parse::<usize>().ok()?, block.parse::<usize>().ok()?);
+    let heads = *config.heads.get(stage)?;
+    let before = config.depths.iter().zip(&config.heads).take(stage);
+    let before: usize = before.map(|(depth, heads)| depth * heads).sum();
+    Some((before + block * heads, heads))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::small_decoder::small_decoder;
+    use crate::small_swin::{parameters, small_swin};
     use engine::formula::{Formula, image};
     use engine::model::gpt2::{Config, Gpt2};
     use engine::model::vit::{self, Pooling};
+    use engine::parameters::Parameters;
     use engine::trainable::Trainable;
 
     /// A ViT of two layers with two heads of width 4.
@@ -187,6 +238,49 @@ mod tests {
             assert!((&found - &other).iter().all(|d| d.abs() < 1e-6), "{number}");
             assert!((&found - &own).iter().any(|d| d.abs() > 1e-4), "{number}");
         }
+    }
+
+    /// The same in a Swin V2, whose second stage has more heads than the first.
+    #[test]
+    fn a_swin_without_a_head_is_one_whose_head_writes_zeros() {
+        let config = SwinConfig {
+            width: 8,
+            depths: vec![1, 2],
+            heads: vec![2, 4],
+            window: 2,
+            trained_windows: Vec::new(),
+            patch: 2,
+            image: 16,
+            classes: 3,
+            inner_ratio: 2,
+            norm_eps: 1e-5,
+        };
+        let picture = image(16, 1);
+        let whole = small_swin(&config, 7).unwrap();
+        let own = whole.forward(picture.view(), None).unwrap();
+        assert_eq!(swin_logits(&whole, picture.view(), &[]).unwrap(), own);
+        // Head 1 of the only block of stage 1, head 3 of the last block: both write 4 columns of the matrix
+        // that follows.
+        for (number, stage, block, columns) in [(1, 0, 0, 4..8), (9, 1, 1, 12..16)] {
+            let found = swin_logits(&whole, picture.view(), &[number]).unwrap();
+            let mut changed = parameters(&config, 7).unwrap();
+            let block = format!("swinv2.encoder.layers.{stage}.blocks.{block}");
+            let name = format!("{block}.attention.output.dense.weight");
+            let mut weight = changed.read(&name).unwrap();
+            for column in columns {
+                weight.index_axis_mut(Axis(1), column).fill(0.0);
+            }
+            changed.insert(name, weight);
+            let other = Swin::load(config.clone(), &mut changed).unwrap();
+            let other = other.forward(picture.view(), None).unwrap();
+            assert!((&found - &other).iter().all(|d| d.abs() < 1e-5), "{number}");
+            assert!((&found - &own).iter().any(|d| d.abs() > 1e-5), "{number}");
+        }
+        // Heads count through the blocks: 2, then 4 and 4.
+        let of = |name: &str| heads_of(name, &config);
+        assert_eq!(of("stages.0.blocks.0.attention.heads"), Some((0, 2)));
+        assert_eq!(of("stages.1.blocks.1.attention.heads"), Some((6, 4)));
+        assert_eq!(of("stages.1.blocks.1.attention.weights"), None);
     }
 
     #[test]

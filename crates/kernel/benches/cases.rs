@@ -2,7 +2,9 @@
 //! and the one in the browser (`tests/speed_wasm.rs`) share them.
 
 use crate::random::Rng;
-use kernel::{BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations};
+use kernel::{
+    BLOCK, BlockType, HalfType, Kernels, PackedBlocks, PackedF32, PackedHalf, QuantizedActivations,
+};
 use std::rc::Rc;
 
 /// A call of one kernel on fixed data.
@@ -92,6 +94,30 @@ fn blocks(kind: BlockType, [rows, cols]: [usize; 2]) -> PackedBlocks {
     packed
 }
 
+/// A matrix of normal numbers with a deviation of 0.02, as weights have, in 16 bits.
+fn halves(kind: HalfType, [rows, cols]: [usize; 2]) -> PackedHalf {
+    let bits = |x: f32| {
+        let bits = (0.02 * x).to_bits();
+        match kind {
+            HalfType::Bf16 => (bits >> 16) as u16,
+            // The exponent has another bias; below the smallest normal number, a whole number of
+            // 2⁻²⁴.
+            HalfType::F16 => {
+                let (sign, magnitude) = ((bits >> 16 & 0x8000) as u16, bits & 0x7fff_ffff);
+                let small = (f32::from_bits(magnitude) * 16_777_216.0) as u16;
+                let normal = (magnitude >> 13).wrapping_sub(112 << 10) as u16;
+                sign | if small < 1 << 10 { small } else { normal }
+            }
+        }
+    };
+    let numbers = numbers(rows * cols);
+    let bytes: Vec<u8> = numbers
+        .into_iter()
+        .flat_map(|x| bits(x).to_le_bytes())
+        .collect();
+    PackedHalf::new(kind, &bytes, rows, cols)
+}
+
 /// Products of each quantized type, and of plain packed numbers, with one token and with a prompt.
 pub(crate) fn packed_cases(only: Option<&str>) -> Vec<Case> {
     let mut cases = Vec::new();
@@ -137,9 +163,15 @@ pub(crate) fn packed_cases(only: Option<&str>) -> Vec<Case> {
             }
         }
     }
-    for [rows, cols] in [[768, 768], [3072, 768], [768, 3072]] {
+    for [rows, cols] in [[768, 768], [3072, 768], [768, 3072], [8192, 2048]] {
         let macs = |tokens: usize| rows as f64 * cols as f64 * tokens as f64;
-        for tokens in [1, PROMPT, 197] {
+        // The largest is out of every cache: the memory limits its product with one token.
+        let counts = if rows == 8192 {
+            &[1][..]
+        } else {
+            &[1, PROMPT, 197]
+        };
+        for &tokens in counts {
             let name = format!("f32 {rows}x{cols} by {tokens}");
             if wanted(&name) {
                 let weights = PackedF32::new(&numbers(rows * cols), rows, cols);
@@ -147,6 +179,16 @@ pub(crate) fn packed_cases(only: Option<&str>) -> Vec<Case> {
                 let bytes = weights.bytes();
                 let run = move |k: &Kernels| k.matmul_f32(&weights, &x, &mut out);
                 add(name, macs(tokens), bytes, Box::new(run));
+            }
+            for (kind, label) in [(HalfType::F16, "f16"), (HalfType::Bf16, "bf16")] {
+                let name = format!("{label} {rows}x{cols} by {tokens}");
+                if wanted(&name) {
+                    let weights = halves(kind, [rows, cols]);
+                    let (x, mut out) = (numbers(tokens * cols), vec![0.0; tokens * rows]);
+                    let bytes = weights.bytes();
+                    let run = move |k: &Kernels| k.matmul_half(&weights, &x, &mut out);
+                    add(name, macs(tokens), bytes, Box::new(run));
+                }
             }
         }
     }

@@ -7,7 +7,8 @@
 
 use super::threads::{self, LEAST_ELEMENTS};
 use super::{
-    BlockType, InnerStep, PackedBlocks, PackedF32, QuantizedActivations, reference, table::Kernels,
+    BlockType, InnerStep, PackedBlocks, PackedF32, PackedHalf, QuantizedActivations, reference,
+    table::Kernels,
 };
 use std::sync::OnceLock;
 
@@ -298,6 +299,17 @@ pub fn gelu_tanh(x: &mut [f32]) {
 pub fn matmul_f32(weights: &PackedF32, x: &[f32], out: &mut [f32]) {
     // weights [M, K], x [T, K], out [T, M]
     best().matmul_f32(weights, x, out);
+}
+
+/// The product of [`matmul_f32`] with weights of 16 bits, which are widened as they are read: it has
+/// the bits of the product with the same weights in `f32`.
+///
+/// # Panics
+/// When a length does not fit its shape.
+#[track_caller]
+pub fn matmul_half(weights: &PackedHalf, x: &[f32], out: &mut [f32]) {
+    // weights [M, K], x [T, K], out [T, M]
+    best().matmul_half(weights, x, out);
 }
 
 /// The product out = X · Wᵀ, with quantized weights and activations:

@@ -84,7 +84,7 @@ unsafe fn panels<V: Vector, const P: usize, const N: usize>(
     let tokens = x.len() / inner.max(1);
     let (from, x) = (weights.numbers.as_ptr(), x.as_ptr());
     let end = (range.end * PANEL_ROWS).min(rows);
-    // SAFETY: `row` is the first of a panel and `token` + the tile's tokens are at most `tokens`.
+    // SAFETY: `row` is the first of a panel.
     unsafe {
         let mut row = range.start * PANEL_ROWS;
         // One token: the additions of one panel would wait for each other, those of four panels do
@@ -94,22 +94,42 @@ unsafe fn panels<V: Vector, const P: usize, const N: usize>(
             row += 4 * PANEL_ROWS;
         }
         while row < end {
-            let (panel, out, left) = (from.add(row * inner), out.add(row), rows - row);
-            let mut token = 0;
-            while token < tokens {
-                let (x, to) = (x.add(token * inner), out.add(token * rows));
-                if token + N <= tokens {
-                    tile::<V, P, N>(panel, x, inner, to, rows, left);
-                    token += N;
-                } else if token + 4 <= tokens {
-                    tile::<V, P, 4>(panel, x, inner, to, rows, left);
-                    token += 4;
-                } else {
-                    tile::<V, P, 1>(panel, x, inner, to, rows, left);
-                    token += 1;
-                }
-            }
+            let panel = from.add(row * inner);
+            with_tokens::<V, P, N>(panel, x, [tokens, inner], out.add(row), rows, rows - row);
             row += PANEL_ROWS;
+        }
+    }
+}
+
+/// The product of one panel with all tokens, `N` of them at a time.
+///
+/// # Safety
+/// `panel` is at one of `inner` columns, `x` at the tokens, `out` at as many rows, `stride` apart,
+/// with room for `left` numbers each; P · LANES is 8.
+#[inline(always)]
+pub(super) unsafe fn with_tokens<V: Vector, const P: usize, const N: usize>(
+    panel: *const f32,
+    x: *const f32,
+    [tokens, inner]: [usize; 2],
+    out: *mut f32,
+    stride: usize,
+    left: usize,
+) {
+    let mut token = 0;
+    // SAFETY: `token` + the tile's tokens are at most `tokens`.
+    unsafe {
+        while token < tokens {
+            let (x, to) = (x.add(token * inner), out.add(token * stride));
+            if token + N <= tokens {
+                tile::<V, P, N>(panel, x, inner, to, stride, left);
+                token += N;
+            } else if token + 4 <= tokens {
+                tile::<V, P, 4>(panel, x, inner, to, stride, left);
+                token += 4;
+            } else {
+                tile::<V, P, 1>(panel, x, inner, to, stride, left);
+                token += 1;
+            }
         }
     }
 }
@@ -183,7 +203,7 @@ unsafe fn four_panels<V: Vector, const P: usize>(
 /// # Safety
 /// `out` has room for `left` numbers; P · LANES is 8.
 #[inline(always)]
-unsafe fn put<V: Vector, const P: usize>(totals: [V; P], out: *mut f32, left: usize) {
+pub(super) unsafe fn put<V: Vector, const P: usize>(totals: [V; P], out: *mut f32, left: usize) {
     // SAFETY: a vector is written where a row of it exists, and no further than `left`.
     unsafe {
         for (p, total) in totals.into_iter().enumerate() {

@@ -2,7 +2,7 @@
 //! `f32`, which holds each of them exactly.
 
 /// 2¹¹²: the bias of the exponent is 127 in `f32` and 15 in half precision.
-const BIAS: f32 = f32::from_bits((127 + 112) << 23);
+pub(crate) const BIAS: f32 = f32::from_bits((127 + 112) << 23);
 
 /// The value of a number in half precision. No branch, so that loops over it become vectors; this
 /// also needs no instruction of its own and no `half` crate.

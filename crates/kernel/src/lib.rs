@@ -16,12 +16,12 @@
 //! | `dispatch.rs` | the public functions, and the choice of an implementation |
 //! | `table.rs` | [`Kernels`], the table of functions of one implementation, with methods that check lengths |
 //! | `reference.rs`, `reference_packed.rs` | the plain loops |
-//! | `generic.rs`, `generic_rows.rs`, `generic_packed.rs` | products, rows and packed `f32` weights, over the trait of `vector.rs` |
+//! | `generic.rs`, `generic_rows.rs`, `generic_packed.rs`, `generic_half.rs` | products, rows, packed `f32` weights and those of 16 bits, over the trait of `vector.rs` |
 //! | `int8_gemm.rs` | products of quantized weights, over a trait of eight rows |
 //! | `inner_step.rs` | names for the inner steps of those products |
 //! | `portable.rs`, `x86_same_bits.rs`, `x86_avx2.rs`, `x86_avx512.rs`, `wasm_simd128.rs`, `wasm_relaxed.rs` | the vector of each implementation |
 //! | `x86_int8.rs`, `wasm_simd128_int8.rs`, `wasm_relaxed_int8.rs` | the eight rows of each instruction set |
-//! | `packed.rs`, `quantized_activations.rs` | the two factors of the products with packed weights |
+//! | `packed.rs`, `packed_half.rs`, `quantized_activations.rs` | the factors of the products with packed weights |
 //! | `math.rs`, `half_precision.rs`, `threads.rs` | elementary functions; numbers of 16 bits; the pool of threads |
 //!
 //! # Tests
@@ -67,8 +67,10 @@
 //!
 //! # Packed weights
 //!
-//! A model's matrices are packed once, when it is loaded ([`PackedBlocks`], [`PackedF32`]), into
-//! panels of eight rows in the order in which [`matmul_blocks`] and [`matmul_f32`] read them.
+//! A model's matrices are packed once, when it is loaded ([`PackedBlocks`], [`PackedHalf`],
+//! [`PackedF32`]), into panels of eight rows in the order in which [`matmul_blocks`],
+//! [`matmul_half`] and [`matmul_f32`] read them. Numbers of 16 bits stay as they are and are widened
+//! to `f32` while they are multiplied, which is exact: the results have the bits of [`matmul_f32`].
 //! Quantized weights are multiplied as integers, with activations in eight bits
 //! ([`QuantizedActivations`]): sums within a block are exact and equal everywhere. `int8_gemm.rs`
 //! writes the algorithm once over eight rows at a time. Measured as above, by one thread of the
@@ -93,6 +95,7 @@ mod half_precision;
 mod inner_step;
 pub mod math;
 mod packed;
+mod packed_half;
 mod quantized_activations;
 pub mod reference;
 #[allow(unsafe_code)]
@@ -115,6 +118,12 @@ mod vector;
 ))]
 #[allow(unsafe_code)]
 mod generic;
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+#[allow(unsafe_code)]
+mod generic_half;
 #[cfg(any(
     target_arch = "x86_64",
     all(target_arch = "wasm32", target_feature = "simd128")
@@ -175,11 +184,12 @@ mod x86_same_bits;
 pub use dispatch::use_same_bits;
 pub use dispatch::{
     axpy, chosen, dot, gelu, gelu_tanh, implementations, inner_steps, layer_norm, matmul,
-    matmul_blocks, matmul_f32, matmul_nt, matmul_tn, matvec, max, mix, relu, rms_norm, same_bits,
-    silu, softmax, steady, sum,
+    matmul_blocks, matmul_f32, matmul_half, matmul_nt, matmul_tn, matvec, max, mix, relu, rms_norm,
+    same_bits, silu, softmax, steady, sum,
 };
 pub use half_precision::widen;
 pub use inner_step::InnerStep;
 pub use packed::{BLOCK, BlockType, PANEL_ROWS, PackedBlocks, PackedF32};
+pub use packed_half::{HalfType, PackedHalf};
 pub use quantized_activations::QuantizedActivations;
 pub use table::{Kernels, ProductShape};

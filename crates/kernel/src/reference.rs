@@ -5,7 +5,7 @@
 
 use super::inner_step::PLAIN;
 pub use super::reference_packed::quantize;
-use super::reference_packed::{matmul_blocks, matmul_f32, product};
+use super::reference_packed::{matmul_blocks, matmul_f32, matmul_half, product};
 use super::table::Kernels;
 use crate::math;
 
@@ -30,6 +30,7 @@ pub static KERNELS: Kernels = Kernels {
     gelu_tanh,
     quantize,
     matmul_f32,
+    matmul_half,
     matmul_blocks,
     inner_steps: PLAIN,
 };

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::packed::{BLOCK, PANEL_ROWS, PackedBlocks, PackedF32};
+use super::packed_half::PackedHalf;
 use super::quantized_activations::QuantizedActivations;
 use super::table::ProductShape;
 
@@ -112,6 +113,27 @@ pub(crate) unsafe fn matmul_f32(
 ) {
     // weights [M, K], x [T, K], out [T, M]
     let (rows, cols) = (weights.rows, weights.cols);
+    for row in panels.start * PANEL_ROWS..(panels.end * PANEL_ROWS).min(rows) {
+        for (token, x) in x.chunks_exact(cols.max(1)).enumerate() {
+            let total = (0..cols).fold(0.0, |total, k| total + weights.number(row, k) * x[k]);
+            // SAFETY: token < T and row < M.
+            unsafe { *out.add(token * rows + row) = total };
+        }
+    }
+}
+
+/// The product of [`matmul_f32`] with the values of numbers with 16 bits.
+///
+/// # Safety
+/// `x` is [T, K], `out` is at [T, M] numbers, and the panels exist.
+pub(crate) unsafe fn matmul_half(
+    weights: &PackedHalf,
+    x: &[f32],
+    panels: Range<usize>,
+    out: *mut f32,
+) {
+    // weights [M, K], x [T, K], out [T, M]
+    let (rows, cols) = (weights.rows(), weights.cols());
     for row in panels.start * PANEL_ROWS..(panels.end * PANEL_ROWS).min(rows) {
         for (token, x) in x.chunks_exact(cols.max(1)).enumerate() {
             let total = (0..cols).fold(0.0, |total, k| total + weights.number(row, k) * x[k]);

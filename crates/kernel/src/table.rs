@@ -2,6 +2,7 @@
 
 use super::inner_step::{InnerStep, InnerSteps};
 use super::packed::{BLOCK, BlockType, PANEL_ROWS, PackedBlocks, PackedF32};
+use super::packed_half::PackedHalf;
 use super::quantized_activations::QuantizedActivations;
 use super::threads;
 use std::ops::Range;
@@ -81,6 +82,12 @@ type Quantize = unsafe fn(&[f32], &mut [i8], &mut [f32], &mut [i32]);
 /// pointer is valid for T · M numbers, and no other thread touches the columns of these panels
 /// meanwhile.
 type MatmulF32 = unsafe fn(&PackedF32, &[f32], Range<usize>, *mut f32);
+
+/// As [`MatmulF32`], of a packed matrix of numbers with 16 bits.
+///
+/// # Safety
+/// As [`MatmulF32`].
+type MatmulHalf = unsafe fn(&PackedHalf, &[f32], Range<usize>, *mut f32);
 
 /// The product of quantized activations `[T, K]` with some panels of a packed matrix `[M, K]`, into
 /// `[T, M]` numbers.
@@ -189,6 +196,7 @@ pub struct Kernels {
     pub(crate) gelu_tanh: InPlace,
     pub(crate) quantize: Quantize,
     pub(crate) matmul_f32: MatmulF32,
+    pub(crate) matmul_half: MatmulHalf,
     pub(crate) matmul_blocks: MatmulBlocks,
     /// The inner steps of `matmul_blocks`.
     pub(crate) inner_steps: InnerSteps,
@@ -236,6 +244,27 @@ fn share(rows: usize, work: usize, out: &mut [f32], run: impl Fn(Range<usize>, *
     let least = (LEAST_WORK * panels).div_ceil(work.max(1));
     let out = &Out(out.as_mut_ptr());
     threads::ranges(panels, least, |panels| run(panels, out.0));
+}
+
+/// Runs the product of `x` `[T, K]` with a packed matrix `[M, K]` of plain numbers on all threads.
+///
+/// # Panics
+/// When a length does not fit its shape.
+#[track_caller]
+fn share_packed(
+    operation: &str,
+    [rows, cols]: [usize; 2],
+    x: &[f32],
+    out: &mut [f32],
+    run: impl Fn(Range<usize>, *mut f32) + Sync,
+) {
+    if cols == 0 {
+        return out.fill(0.0);
+    }
+    let tokens = x.len() / cols;
+    let lengths = [x.len(), rows * cols, out.len()];
+    check_product(operation, lengths, tokens, cols, rows);
+    share(rows, out.len() * cols, out, run);
 }
 
 impl Kernels {
@@ -537,19 +566,23 @@ impl Kernels {
     #[track_caller]
     pub fn matmul_f32(&self, weights: &PackedF32, x: &[f32], out: &mut [f32]) {
         // weights [M, K], x [T, K], out [T, M]
-        let (rows, cols) = (weights.rows(), weights.cols());
-        if cols == 0 {
-            return out.fill(0.0);
-        }
-        let tokens = x.len() / cols;
-        let lengths = [x.len(), weights.rows() * weights.cols(), out.len()];
-        check_product("matmul_f32", lengths, tokens, cols, rows);
-        let work = out.len() * cols;
-        share(rows, work, out, |panels, out| {
+        let shape = [weights.rows(), weights.cols()];
+        share_packed("matmul_f32", shape, x, out, |panels, out| {
             // SAFETY: the lengths are checked, the weights are as many as their shape says, and no
             // other thread writes to the columns of these panels; the table is of this machine's
             // instruction set.
             unsafe { (self.matmul_f32)(weights, x, panels, out) }
+        });
+    }
+
+    /// See [`crate::matmul_half`].
+    #[track_caller]
+    pub fn matmul_half(&self, weights: &PackedHalf, x: &[f32], out: &mut [f32]) {
+        // weights [M, K], x [T, K], out [T, M]
+        let shape = [weights.rows(), weights.cols()];
+        share_packed("matmul_half", shape, x, out, |panels, out| {
+            // SAFETY: as `matmul_f32`.
+            unsafe { (self.matmul_half)(weights, x, panels, out) }
         });
     }
 

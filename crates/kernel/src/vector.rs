@@ -15,6 +15,8 @@ pub(crate) trait Vector: Copy {
     const LANES: usize;
     /// Whether the processor has the registers for products in tiles of eight rows and not of four.
     const EIGHT_ROWS: bool = false;
+    /// The factor of [`Self::widen_f16`] that leaves a number as it is.
+    const F16_FACTOR: f32 = 1.0;
 
     /// A vector with `x` in every lane.
     unsafe fn splat(x: f32) -> Self;
@@ -49,6 +51,37 @@ pub(crate) trait Vector: Copy {
     unsafe fn exp2_whole(self) -> Self;
     /// The sum of the lanes, in an order that depends on nothing but the implementation.
     unsafe fn reduce_add(self) -> f32;
+
+    /// The eight numbers in half precision at `from`, all of them finite, times `factor` /
+    /// [`Self::F16_FACTOR`], as P vectors; P · `LANES` is 8.
+    #[inline(always)]
+    unsafe fn widen_f16<const P: usize>(from: *const u16, factor: Self) -> [Self; P] {
+        let mut eight = [0.0; 8];
+        // SAFETY: the caller vouches for 8 numbers at `from`, and P · LANES is 8.
+        unsafe {
+            for (n, number) in eight.iter_mut().enumerate() {
+                *number = super::half_precision::widened(*from.add(n));
+            }
+            let mut all: [Self; P] = load_all(&eight);
+            for vector in &mut all {
+                *vector = vector.mul(factor);
+            }
+            all
+        }
+    }
+
+    /// The eight numbers in bfloat16 at `from` as P vectors; P · `LANES` is 8.
+    #[inline(always)]
+    unsafe fn widen_bf16<const P: usize>(from: *const u16) -> [Self; P] {
+        let mut eight = [0.0; 8];
+        // SAFETY: the caller vouches for 8 numbers at `from`, and P · LANES is 8.
+        unsafe {
+            for (n, number) in eight.iter_mut().enumerate() {
+                *number = f32::from_bits(u32::from(*from.add(n)) << 16);
+            }
+            load_all(&eight)
+        }
+    }
 
     /// The first `count` < `LANES` numbers at `from`, the other lanes `fill`.
     #[inline(always)]
@@ -112,6 +145,22 @@ pub(crate) trait Vector: Copy {
     }
 }
 
+/// Eight numbers as P vectors.
+///
+/// # Safety
+/// The machine has the instruction set of `V`, and P · LANES is 8.
+#[inline(always)]
+unsafe fn load_all<V: Vector, const P: usize>(eight: &[f32; 8]) -> [V; P] {
+    // SAFETY: p < P stays inside the eight numbers.
+    unsafe {
+        let mut all = [V::splat(0.0); P];
+        for (p, vector) in all.iter_mut().enumerate() {
+            *vector = V::load(eight.as_ptr().add(p * V::LANES));
+        }
+        all
+    }
+}
+
 /// Defines the table `KERNELS` of a file: each generic algorithm compiled for one vector type and
 /// its instruction set. `axpy` is the plain loop, which the compiler vectorises by itself.
 macro_rules! implementation {
@@ -153,11 +202,14 @@ macro_rules! implementation {
             quantize(x: &[f32], numbers: &mut [i8], scales: &mut [f32], sums: &mut [i32]) -> ();
             matmul_f32(weights: &$crate::PackedF32, x: &[f32], panels: std::ops::Range<usize>, out: *mut f32) -> ();
         }
+        implementation! { @functions generic_half, $vector, $features,
+            matmul_half(weights: &$crate::PackedHalf, x: &[f32], panels: std::ops::Range<usize>, out: *mut f32) -> ();
+        }
 
         /// The table, also for tables that differ from it in a function or two.
         pub(crate) const TABLE: $crate::Kernels = $crate::Kernels {
             name: $name, dot, axpy: $crate::reference::axpy, matvec, product, matmul_nt, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
-            silu, exp, gelu_tanh, quantize, matmul_f32, matmul_blocks: $blocks, inner_steps: $steps,
+            silu, exp, gelu_tanh, quantize, matmul_f32, matmul_half, matmul_blocks: $blocks, inner_steps: $steps,
         };
     };
     (@functions $module:ident, $vector:ty, $features:literal, $($function:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {

@@ -78,6 +78,7 @@ macro_rules! same {
 
 impl Vector for Relaxed {
     const LANES: usize = Simd128::LANES;
+    const F16_FACTOR: f32 = Simd128::F16_FACTOR;
 
     #[inline(always)]
     unsafe fn mul_add(self, b: Self, c: Self) -> Self {
@@ -111,6 +112,18 @@ impl Vector for Relaxed {
     unsafe fn store(self, to: *mut f32) {
         // SAFETY: the caller vouches for SIMD128 and for 4 writable numbers.
         unsafe { self.0.store(to) }
+    }
+
+    #[inline(always)]
+    unsafe fn widen_f16<const P: usize>(from: *const u16, factor: Self) -> [Self; P] {
+        // SAFETY: the caller vouches for SIMD128 and for 8 readable numbers.
+        unsafe { Simd128::widen_f16(from, factor.0).map(Self) }
+    }
+
+    #[inline(always)]
+    unsafe fn widen_bf16<const P: usize>(from: *const u16) -> [Self; P] {
+        // SAFETY: the caller vouches for SIMD128 and for 8 readable numbers.
+        unsafe { Simd128::widen_bf16(from).map(Self) }
     }
 
     #[inline(always)]

@@ -10,8 +10,31 @@ implementation!("simd128", Simd128, Simd128Int8, "simd128");
 #[derive(Clone, Copy)]
 pub(crate) struct Simd128(pub(crate) v128);
 
+/// The first four numbers of 32 bits with these lower and upper halves.
+#[inline(always)]
+fn lower_four(lower: v128, upper: v128) -> v128 {
+    i16x8_shuffle::<0, 8, 1, 9, 2, 10, 3, 11>(lower, upper)
+}
+
+/// The last four numbers of 32 bits with these lower and upper halves.
+#[inline(always)]
+fn upper_four(lower: v128, upper: v128) -> v128 {
+    i16x8_shuffle::<4, 12, 5, 13, 6, 14, 7, 15>(lower, upper)
+}
+
+/// Two vectors as P of them; P is 2.
+#[inline(always)]
+fn pair<const P: usize>(first: v128, second: v128) -> [Simd128; P] {
+    let mut both = [Simd128(first); P];
+    for vector in both.iter_mut().skip(1) {
+        *vector = Simd128(second);
+    }
+    both
+}
+
 impl Vector for Simd128 {
     const LANES: usize = 4;
+    const F16_FACTOR: f32 = super::half_precision::BIAS;
 
     #[inline(always)]
     unsafe fn splat(x: f32) -> Self {
@@ -28,6 +51,27 @@ impl Vector for Simd128 {
     unsafe fn store(self, to: *mut f32) {
         // SAFETY: the caller vouches for 4 writable numbers; wasm asks for no alignment.
         unsafe { v128_store(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn widen_f16<const P: usize>(from: *const u16, factor: Self) -> [Self; P] {
+        // SAFETY: the caller vouches for 8 readable numbers; wasm asks for no alignment.
+        let x = unsafe { v128_load(from.cast()) };
+        // The two halves of each `f32`: the sign stays at its place, the exponent is 112 too small.
+        let upper = v128_and(i16x8_shr(x, 3), u16x8_splat(0x8fff));
+        let lower = i16x8_shl(x, 13);
+        pair(
+            f32x4_mul(lower_four(lower, upper), factor.0),
+            f32x4_mul(upper_four(lower, upper), factor.0),
+        )
+    }
+
+    #[inline(always)]
+    unsafe fn widen_bf16<const P: usize>(from: *const u16) -> [Self; P] {
+        // SAFETY: the caller vouches for 8 readable numbers; wasm asks for no alignment.
+        let x = unsafe { v128_load(from.cast()) };
+        let zero = i16x8_splat(0);
+        pair(lower_four(zero, x), upper_four(zero, x))
     }
 
     #[inline(always)]

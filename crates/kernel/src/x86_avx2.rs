@@ -98,6 +98,23 @@ impl<const FUSED: bool> Vector for Avx2<FUSED> {
     }
 
     #[inline(always)]
+    unsafe fn widen_f16<const P: usize>(from: *const u16, factor: Self) -> [Self; P] {
+        // SAFETY: the caller vouches for F16C and for 8 readable numbers; `loadu` asks for no
+        // alignment.
+        unsafe { [Self(_mm256_cvtph_ps(_mm_loadu_si128(from.cast()))).mul(factor); P] }
+    }
+
+    #[inline(always)]
+    unsafe fn widen_bf16<const P: usize>(from: *const u16) -> [Self; P] {
+        // SAFETY: the caller vouches for AVX2 and for 8 readable numbers; `loadu` asks for no
+        // alignment.
+        unsafe {
+            let bits = _mm256_cvtepu16_epi32(_mm_loadu_si128(from.cast()));
+            [Self(_mm256_castsi256_ps(_mm256_slli_epi32::<16>(bits))); P]
+        }
+    }
+
+    #[inline(always)]
     unsafe fn add(self, b: Self) -> Self {
         // SAFETY: the caller vouches for AVX.
         unsafe { Self(_mm256_add_ps(self.0, b.0)) }

@@ -6,11 +6,12 @@
 
 use super::x86_avx2::Avx2;
 use super::{
-    Kernels, PackedF32, ProductShape, generic, generic_packed, generic_rows, vector::Vector,
+    Kernels, PackedF32, PackedHalf, ProductShape, generic, generic_half, generic_packed,
+    generic_rows, vector::Vector,
 };
 use std::arch::x86_64::*;
 
-/// The table, or `None` where this processor lacks AVX2.
+/// The table, or `None` where this processor lacks AVX2 or F16C, which widens numbers of 16 bits.
 pub(crate) fn detect() -> Option<&'static Kernels> {
     static MIXED: Kernels = Kernels {
         product: product_by_eight,
@@ -20,12 +21,14 @@ pub(crate) fn detect() -> Option<&'static Kernels> {
         exp: exp_by_eight,
         gelu_tanh: gelu_tanh_by_eight,
         matmul_f32: matmul_f32_by_eight,
+        matmul_half: matmul_half_by_eight,
         ..TABLE
     };
-    is_x86_feature_detected!("avx2").then_some(&MIXED)
+    let both = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c");
+    both.then_some(&MIXED)
 }
 
-implementation!(@table "portable-avx2", Four, "avx2", crate::reference_packed::matmul_blocks, crate::inner_step::PLAIN);
+implementation!(@table "portable-avx2", Four, "avx2,f16c", crate::reference_packed::matmul_blocks, crate::inner_step::PLAIN);
 
 /// Eight lanes that round as the four do.
 type Eight = Avx2<false>;
@@ -34,7 +37,7 @@ type Eight = Avx2<false>;
 macro_rules! by_eight {
     ($($name:ident = $module:ident::$function:ident($($argument:ident: $type:ty),*);)*) => {
         $(
-            #[target_feature(enable = "avx2")]
+            #[target_feature(enable = "avx2,f16c")]
             unsafe fn $name($($argument: $type),*) {
                 // SAFETY: this function's callers vouch for the instruction set and for the
                 // lengths, as the algorithm asks.
@@ -52,6 +55,7 @@ by_eight! {
     exp_by_eight = generic_rows::exp(x: &mut [f32]);
     gelu_tanh_by_eight = generic_rows::gelu_tanh(x: &mut [f32]);
     matmul_f32_by_eight = generic_packed::matmul_f32(weights: &PackedF32, x: &[f32], panels: std::ops::Range<usize>, out: *mut f32);
+    matmul_half_by_eight = generic_half::matmul_half(weights: &PackedHalf, x: &[f32], panels: std::ops::Range<usize>, out: *mut f32);
 }
 
 /// A vector of four lanes.

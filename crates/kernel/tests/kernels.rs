@@ -13,7 +13,8 @@
 mod suite;
 
 use kernel::{
-    BlockType, InnerStep, Kernels, PackedBlocks, PackedF32, ProductShape, QuantizedActivations,
+    BlockType, HalfType, InnerStep, Kernels, PackedBlocks, PackedF32, PackedHalf, ProductShape,
+    QuantizedActivations,
 };
 
 /// Runs a check on the implementation called `name`; the test is skipped where this machine does
@@ -105,7 +106,7 @@ fn inner_steps_are_those_of_the_instructions() {
 #[test]
 fn wrong_lengths_panic_before_anything_is_read() {
     for kernels in kernel::implementations() {
-        let wrong: [fn(&Kernels); 14] = [
+        let wrong: [fn(&Kernels); 15] = [
             |k| assert!(k.dot(&[1.0], &[]).is_nan()),
             |k| k.axpy(1.0, &[1.0], &mut []),
             |k| k.matvec(&[1.0; 5], &[1.0; 2], &mut [0.0; 3]),
@@ -129,6 +130,10 @@ fn wrong_lengths_panic_before_anything_is_read() {
             |k| k.layer_norm(&[1.0; 2], &[1.0; 2], &[1.0], 0.0, &mut [0.0; 2]),
             |k| k.rms_norm(&[1.0; 2], &[1.0; 2], 0.0, &mut [0.0; 3]),
             |k| k.matmul_f32(&PackedF32::zeros(3, 2), &[1.0; 4], &mut [0.0; 3]),
+            |k| {
+                let weights = PackedHalf::zeros(HalfType::F16, 3, 2);
+                k.matmul_half(&weights, &[1.0; 4], &mut [0.0; 3]);
+            },
             |k| QuantizedActivations::new().quantize_by(k, &[1.0; 64], 48),
             |k| {
                 let mut tokens = QuantizedActivations::new();
@@ -155,13 +160,15 @@ fn wrong_lengths_panic_before_anything_is_read() {
 
 #[test]
 fn packing_refuses_wrong_sizes() {
-    let wrong: [fn(); 6] = [
+    let wrong: [fn(); 8] = [
         || drop(PackedBlocks::zeros(BlockType::Q8_0, 1, 33)),
         || drop(PackedBlocks::new(BlockType::Q8_0, &[0; 33], 1, 32)),
         || drop(PackedBlocks::new(BlockType::Q4_0, &[0; 36], 1, 32)),
         || PackedBlocks::zeros(BlockType::Q8_0, 2, 32).set_rows(1, &[0; 68]),
         || PackedBlocks::zeros(BlockType::Q4_0, 2, 32).unpack_row(2, &mut [0.0; 32]),
         || PackedF32::zeros(2, 3).set_row(2, &[0.0; 3]),
+        || drop(PackedHalf::new(HalfType::F16, &[0; 11], 2, 3)),
+        || PackedHalf::zeros(HalfType::Bf16, 2, 3).unpack_row(2, &mut [0.0; 3]),
     ];
     for call in wrong {
         assert!(std::panic::catch_unwind(call).is_err());

@@ -131,3 +131,10 @@ fn speed_of_q4() {
 fn speed_of_f32() {
     packed("f32");
 }
+
+/// BF16 too, whose name has this part.
+#[wasm_bindgen_test]
+#[ignore = "a measurement, not a test"]
+fn speed_of_f16() {
+    packed("f16");
+}

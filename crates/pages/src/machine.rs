@@ -63,7 +63,7 @@ const PARTS: &[Part] = &[
     part("cross", "Cross-attention", "alignment", Some("alignment-lines"), "Lets the decoder look at every word of the source."),
     part("decoder", "Decoder", "decoder-only", Some("write-on"), "Writes one token after the other; GPT is a decoder by itself."),
     part("output", "Linear and softmax", "decoder-only", Some("sampling"), "Gives every token of the vocabulary a probability to come next."),
-    part("vision", "Vision Transformer", "vit", Some("four-equations"), "An encoder that reads patches in place of tokens."),
+    part("vision", "Vision Transformer", "vit", Some("whole-vit"), "An encoder that reads patches in place of tokens."),
     part("windows", "Windows", "windows", Some("swin-reach"), "Lets patches of a large picture attend only to near ones, in windows that shift from block to block."),
     part("bias", "Inductive bias", "inductive-bias", Some("move-the-digit"), "What a network knows of pictures before it has seen one: which pixels belong together, and that a shifted picture shows the same things."),
     part("data", "Data and size", "scale", Some("data-curve"), "How many pictures a network has to learn from, and how many parameters it learns with."),

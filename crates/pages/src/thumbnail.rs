@@ -81,11 +81,32 @@ fn without_words(chart: &str, inside: &str) -> String {
         let path = path.split("/>").next().unwrap_or_default();
         let has = |text: &str| path.contains(text);
         if !has("class=\"s p-ink\"") && !has("stroke-width=\"0.75\"") {
-            out.push_str(&format!("<path {path}/>"));
+            out.push_str(&format!("<path {}/>", coarse(path)));
         }
     }
     out.push_str("</svg>");
     out
+}
+
+/// The attributes of a path with its places rounded to half a pixel of the chart: a thumbnail is
+/// smaller than its chart.
+fn coarse(path: &str) -> String {
+    let Some(places) = attribute(path, "d") else {
+        return path.to_owned();
+    };
+    let half = |number: &str| match number.parse::<f64>() {
+        Ok(place) => ((place * 2.0).round() / 2.0).to_string(),
+        Err(_) => number.to_owned(),
+    };
+    // Lines of places, each perhaps with an arc that begins at its last one.
+    let line = |line: &str| {
+        let arc = line.find('a').unwrap_or(line.len());
+        let (places, arc) = line.split_at(arc);
+        let places: Vec<String> = places.split(' ').map(half).collect();
+        places.join(" ") + arc
+    };
+    let lines: Vec<String> = places.split('M').map(line).collect();
+    path.replace(&places, &lines.join("M"))
 }
 
 /// The first part of a text that begins and ends in this way.
@@ -124,6 +145,14 @@ mod tests {
             drawing(figure).unwrap(),
             "<table class=\"ramp c-weight\"><tr><td class=\"heat-cell\" style=\"--x: 1\"></td></tr></table>"
         );
+    }
+
+    #[test]
+    fn places_of_a_thumbnail_are_rounded_to_half_a_pixel() {
+        let path = "class=\"s\" d=\"M33 238.5 42.625 238.2M-1.9 4a3.3 3.3 0 1 0 6.6 0\"";
+        let expected = "class=\"s\" d=\"M33 238.5 42.5 238M-2 4a3.3 3.3 0 1 0 6.6 0\"";
+        assert_eq!(coarse(path), expected);
+        assert_eq!(coarse("class=\"s\""), "class=\"s\"");
     }
 
     #[test]

@@ -41,8 +41,12 @@ Models:
                      bias-runs.tsv (data: mnist)
   scale-runs         the same small networks on up to 9,500 digits, and for ten times as many steps: only the log is
                      shipped, as scale-runs.tsv (data: mnist)
+  shape-runs         small ViTs that differ in depth, width or patch size, three seeds each, on 9,500 digits: only the log is
+                     shipped, as shape-runs.tsv (data: mnist)
   unlabelled-runs    small networks that learn digits without labels, three seeds each, and linear probes of digit-gpt: only
                      the log is shipped, as unlabelled-runs.tsv (data: mnist)
+  drawn-runs         the runs of three cells on digits that the site draws, five seeds each: a CNN against three ViTs, students
+                     of a teacher, and networks without labels. Only the log is shipped, as drawn-runs.tsv (no data)
   story-race         no training: the 4-gram that tiny-gpt is compared with, on two stories with hidden words; only its log is
                      shipped, as story-race.tsv (data: as tiny-gpt)
   tiny-bert          an encoder that fills in masked words (data: as tiny-gpt)
@@ -83,12 +87,14 @@ pub(crate) enum Model {
     MlpRuns,
     BiasRuns,
     ScaleRuns,
+    ShapeRuns,
     UnlabelledRuns,
+    DrawnRuns,
     StoryRace,
 }
 
 impl Model {
-    const ALL: [(&'static str, Self); 21] = [
+    const ALL: [(&'static str, Self); 23] = [
         ("digit-vit", Self::DigitVit),
         ("digit-vit-nopos", Self::DigitVitNopos),
         ("digit-vit-gap", Self::DigitVitGap),
@@ -108,7 +114,9 @@ impl Model {
         ("mlp-runs", Self::MlpRuns),
         ("bias-runs", Self::BiasRuns),
         ("scale-runs", Self::ScaleRuns),
+        ("shape-runs", Self::ShapeRuns),
         ("unlabelled-runs", Self::UnlabelledRuns),
+        ("drawn-runs", Self::DrawnRuns),
         ("story-race", Self::StoryRace),
     ];
 
@@ -187,19 +195,19 @@ impl Arguments {
         }
         let on_digits = matches!(
             model,
-            Some(Model::BiasRuns | Model::ScaleRuns | Model::UnlabelledRuns)
+            Some(Model::BiasRuns | Model::ScaleRuns | Model::ShapeRuns | Model::UnlabelledRuns)
         );
         if on_digits && !is_whole {
-            return Err("bias-runs, scale-runs and unlabelled-runs ship no weights and log whole runs: they take only --data, --seed and --out".into());
+            return Err("bias-runs, scale-runs, shape-runs and unlabelled-runs ship no weights and log whole runs: they take only --data, --seed and --out".into());
         }
         if matches!(
             model,
-            Some(Model::HeadRace | Model::DepthRuns | Model::MlpRuns)
+            Some(Model::HeadRace | Model::DepthRuns | Model::MlpRuns | Model::DrawnRuns)
         ) {
             if !is_whole {
-                return Err("head-race, depth-runs and mlp-runs ship no weights and log whole runs: they take only --seed and --out".into());
+                return Err("head-race, depth-runs, mlp-runs and drawn-runs ship no weights and log whole runs: they take only --seed and --out".into());
             }
-            // They draw their sequences themselves.
+            // They draw their data themselves.
             data = data.or_else(|| Some(PathBuf::new()));
         }
         Ok(Some(Self {
@@ -257,6 +265,7 @@ mod tests {
             ("depth-runs", Model::DepthRuns),
             ("head-race", Model::HeadRace),
             ("mlp-runs", Model::MlpRuns),
+            ("drawn-runs", Model::DrawnRuns),
         ] {
             let found = read(&[name, "--out", "o", "--seed", "2"]).unwrap().unwrap();
             assert_eq!(
@@ -284,6 +293,7 @@ mod tests {
     fn runs_on_digits_are_whole() {
         for (name, model) in [
             ("bias-runs", Model::BiasRuns),
+            ("shape-runs", Model::ShapeRuns),
             ("unlabelled-runs", Model::UnlabelledRuns),
         ] {
             let found = read(&[name, "--data", "d"]).unwrap().unwrap();

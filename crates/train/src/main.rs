@@ -12,9 +12,11 @@ use training::depth::depth_runs;
 use training::digits::bias_runs::bias_runs;
 use training::digits::classifier::{Classifier, Network};
 use training::digits::data::Mnist;
+use training::digits::drawn_runs::drawn_runs;
 use training::digits::gpt::DigitGpt;
 use training::digits::position_tables;
 use training::digits::scale_runs::scale_runs;
+use training::digits::shape_runs::shape_runs;
 use training::digits::unlabelled_runs::unlabelled_runs;
 use training::digits::variants::{AveragePooled, Variant, WithoutPositions};
 use training::frame::{Options, Subject, read, replace, ship, ship_again, train};
@@ -70,6 +72,8 @@ fn run(arguments: &Arguments) -> Result<()> {
         Model::DepthRuns => depth_runs(arguments.seed, &arguments.out),
         Model::BiasRuns => bias_runs(data, arguments.seed, &arguments.out),
         Model::ScaleRuns => scale_runs(data, arguments.seed, &arguments.out),
+        Model::DrawnRuns => drawn_runs(arguments.seed, &arguments.out),
+        Model::ShapeRuns => shape_runs(data, arguments.seed, &arguments.out),
         Model::UnlabelledRuns => unlabelled_runs(data, arguments.seed, &arguments.out),
         Model::MlpRuns => mlp_runs(arguments.seed, &arguments.out),
         Model::StoryRace => story_race::race(data, &arguments.out),

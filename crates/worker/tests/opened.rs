@@ -6,8 +6,7 @@
 
 use cells::lessons::decoder_only::{logit_lens, perplexity, whole_model};
 use cells::lessons::heads::ablation_sweep;
-use cells::lessons::vit::{class_token_lens, patch_attention};
-use cells::opened::class_heads;
+use cells::lessons::vit::{class_heads, class_token_lens, patch_attention};
 use cells::{CellError, CellSpec, Computation, InputValue, Inputs};
 use engine::open::Files;
 use worker::cell_protocol::CellReply;

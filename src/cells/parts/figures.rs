@@ -307,18 +307,23 @@ pub(crate) fn probability_map(
     .into_any()
 }
 
-/// The command that makes the log of a cell's runs again.
+/// The command that makes the log of a cell's runs again, or one for each of its logs.
 pub(crate) fn command_of_runs(cx: CellCx) -> AnyView {
-    let command = cx.words("command");
-    view! {
-        <p>
-            "The command of the runs: "
-            <code data-from="command[0]">
-                {move || command.with(|c| c.first().cloned()).unwrap_or_default()}
-            </code>
-        </p>
-    }
-    .into_any()
+    command_named(cx, "command")
+}
+
+/// The same by the name of the words that hold the commands.
+pub(crate) fn command_named(cx: CellCx, words: &'static str) -> AnyView {
+    let commands = cx.words(words);
+    let command = move |(n, command): (usize, String)| {
+        let comma = if n == 0 { "" } else { ", " };
+        view! { {comma} <code data-from=format!("{words}[{n}]")>{command}</code> }
+    };
+    let all = move || {
+        let all = commands.get().into_iter().enumerate();
+        all.map(command).collect_view()
+    };
+    view! { <p>"Logged runs; made by: " {all}</p> }.into_any()
 }
 
 #[cfg(test)]

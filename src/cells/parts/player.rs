@@ -72,20 +72,54 @@ pub(crate) struct Words {
     pub(crate) rewind: &'static str,
 }
 
+/// Their names for a training run.
+const TRAINING: Words = Words {
+    label: "Training",
+    start: "Start",
+    pause: "Pause",
+    step: "One step",
+    rewind: "Rewind",
+};
+
 /// The buttons of a training run, which makes its first `unasked` steps by itself.
 pub(crate) fn player(cx: CellCx, unasked: f64) -> AnyView {
-    let words = Words {
-        label: "Training",
-        start: "Start",
-        pause: "Pause",
-        step: "One step",
-        rewind: "Rewind",
-    };
-    player_saying(cx, words, unasked)
+    player_saying(cx, TRAINING, unasked)
+}
+
+/// The same with a button that trains the next seed.
+pub(crate) fn seeds_player(cx: CellCx, unasked: f64) -> AnyView {
+    buttons(cx, TRAINING, unasked, true)
 }
 
 /// The buttons, with other names.
 pub(crate) fn player_saying(cx: CellCx, words: Words, unasked: f64) -> AnyView {
+    buttons(cx, words, unasked, false)
+}
+
+/// The button that trains the next seed from its first step to its last.
+fn next_seed(cx: CellCx, playing: RwSignal<Option<Play>>) -> AnyView {
+    let most = match cx.input_spec("seed").map(|spec| spec.kind) {
+        Some(InputKind::Number { max, .. }) => max,
+        _ => 0.0,
+    };
+    let seed = cx.number("seed");
+    let train = move || {
+        let now = seed.get_untracked();
+        let next = if now < most { now + 1.0 } else { 0.0 };
+        playing.set(None);
+        // Another seed is another run: the steps begin again.
+        cx.set("seed", InputValue::Number(next));
+        playing.set(Some(Play::Asked));
+    };
+    view! {
+        <button type="button" class="button" data-train="next" on:click=move |_| train()>
+            "Train next seed"
+        </button>
+    }
+    .into_any()
+}
+
+fn buttons(cx: CellCx, words: Words, unasked: f64, has_seeds: bool) -> AnyView {
     let most = match cx.input_spec(STEPS).map(|spec| spec.kind) {
         Some(InputKind::Number { max, .. }) => max,
         _ => 0.0,
@@ -140,6 +174,7 @@ pub(crate) fn player_saying(cx: CellCx, words: Words, unasked: f64) -> AnyView {
             >
                 {words.rewind}
             </button>
+            {has_seeds.then(|| next_seed(cx, playing))}
         </div>
     }
     .into_any()

@@ -4,16 +4,16 @@ and Adam.
 Run: python tests/golden/lessons/make_inductive_bias.py
 """
 
-import numpy
 import torch
 import torch.nn.functional as F
 
-from common import Rng, cell, tensor, write
+from common import cell, tensor, write
 from digits import FOUR, DigitCnn, DigitVit, centred, drawn_digit, ink, strokes
+from small_vit import PATCH, PATCHES, SIDE, SmallVit, permutation, xavier
 
 CNN, VIT, BAG = DigitCnn(), DigitVit(), DigitVit("digit-vit-nopos")
 MODELS = {"cnn": CNN, "vit": VIT, "bag": BAG}
-SIDE, PATCH, ACROSS, PATCHES = 28, 4, 7, 49
+ACROSS = 7
 TIGHT, LOOSE = 2e-6, 2e-5
 # A 7 of two strokes, drawn for this file.
 SEVEN = "KDIQDIUDIYDIcDIgDIkDI.kDIiHIgLIePIcTIaXIYbI"
@@ -30,14 +30,6 @@ def moved(image, down, right):
 
 def probabilities(model, image):
     return torch.softmax(model.logits(image), dim=-1)
-
-
-def permutation(seed, name, count):
-    rng, order = Rng(seed, name), list(range(count))
-    for last in range(count - 1, 0, -1):
-        other = rng.below(last + 1)
-        order[last], order[other] = order[other], order[last]
-    return order
 
 
 def move_the_digit(down=0, right=0, text=FOUR, given=None):
@@ -102,41 +94,36 @@ def shifted_maps(shift=1, text=FOUR, given=None):
     return cell("shifted-maps", tensors, given)
 
 
-def xavier(seed, name, *shape):
-    """A matrix as the engine's `grad::initialise` draws it: in 32 bits."""
-    outputs, inputs = shape[0], int(numpy.prod(shape[1:]))
-    rng, limit = Rng(seed, name), numpy.sqrt(numpy.float32(6.0) / numpy.float32(inputs + outputs))
-    low, span = -limit, limit - (-limit)
-    drawn = [low + span * numpy.float32(rng.uniform()) for _ in range(outputs * inputs)]
-    return torch.nn.Parameter(torch.tensor(numpy.array(drawn, dtype=numpy.float32)).double().reshape(shape))
-
-
-def train_on_few(size, seed, steps, given=None):
-    """The losses of the convolutional network in its first steps."""
+def train_on_few(size, seed, steps, given=None, kind="vit"):
+    """The losses of both networks in their first steps."""
     zeros = lambda count: torch.nn.Parameter(torch.zeros(count, dtype=torch.float64))
     shapes = {"convs.0": (8, 1, 5, 5), "convs.1": (16, 8, 5, 5), "up": (20, 784), "down": (10, 20)}
     weight = {name: xavier(seed, f"{name}.weight", *shape) for name, shape in shapes.items()}
     bias = {name: zeros(shape[0]) for name, shape in shapes.items()}
     adam = torch.optim.Adam([*weight.values(), *bias.values()], betas=(0.9, 0.99), eps=1e-8)
-    order, losses = permutation(seed, "order", size), []
+    vit, order, losses = SmallVit(seed, 10, kind), permutation(seed, "order", size), {"cnn": [], "vit": []}
     for step in range(1, steps + 1):
         chosen, order = order[-20:], order[:-20]
         numbers = [200 + 1000 * (seed % 1000) + n for n in chosen]
-        x = torch.stack([centred(drawn_digit(number)) for number in numbers])
+        pictures = torch.stack([centred(drawn_digit(number)) for number in numbers])
+        labels = torch.tensor([number % 10 for number in numbers])
+        losses["vit"].append(vit.learn(F.cross_entropy(vit.logits(pictures), labels)))
+        x = pictures
         for name in ("convs.0", "convs.1"):
             x = torch.relu(F.conv2d(x, weight[name], bias[name], stride=2, padding=2))
         x = torch.relu(F.linear(x.flatten(1), weight["up"], bias["up"]))
         logits = F.linear(x, weight["down"], bias["down"])
-        loss = F.cross_entropy(logits, torch.tensor([number % 10 for number in numbers]))
-        losses.append(loss.detach())
+        loss = F.cross_entropy(logits, labels)
+        losses["cnn"].append(loss.detach())
         adam.param_groups[0]["lr"] = 2e-3 * step / 20
         adam.zero_grad()
         loss.backward()
         adam.step()
     parameters = float(sum(p.numel() for p in [*weight.values(), *bias.values()]))
     tensors = {"cnn.parameters": tensor(parameters, 0), "steps": tensor(float(steps), 0)}
-    if losses:
-        tensors["cnn.loss"] = tensor(torch.stack(losses), 1e-4)
+    tensors["vit.parameters"] = tensor(float(sum(p.numel() for p in vit.all.values())), 0)
+    if steps:
+        tensors |= {f"{name}.loss": tensor(torch.stack(found), 2e-4) for name, found in losses.items()}
     return cell("train-on-few", tensors, given)
 
 
@@ -203,6 +190,8 @@ write(
         train_on_few(100, 1, 0),
         train_on_few(100, 1, 2, {"steps": 2}),
         train_on_few(300, 4, 2, {"steps": 2, "size": "300", "seed": 4}),
+        train_on_few(100, 1, 2, {"steps": 2, "variant": "no positions"}, "vit-nopos"),
+        train_on_few(100, 1, 2, {"steps": 2, "variant": "mean of patches"}, "vit-mean"),
         who_sees_what(),
         who_sees_what(2, 0, 27, SEVEN, given={"layer": 2, "row": 0, "column": 27, "drawing": SEVEN}),
         cover_patches(),

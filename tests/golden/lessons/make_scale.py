@@ -6,36 +6,18 @@ Run: python tests/golden/lessons/make_scale.py
 
 import math
 
-import numpy
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
-from common import Rng, cell, normal_matrix, tensor, write
+from common import cell, normal_matrix, tensor, write
 from digits import DigitCnn, centred, drawn_digit
+from small_vit import BATCH, PATCH, PATCHES, SIDE, SmallVit, permutation
 from trained import MODELS
 
-SIDE, PATCH, PATCHES, HIDDEN = 28, 4, 49, 24
-WIDTH, HEADS, INNER, LAYERS, BATCH = 32, 4, 64, 2, 20
+HIDDEN = 24
 TEACHER = DigitCnn()
-
-
-def permutation(seed, name, count):
-    """An order of `count` numbers, as the engine's `Rng::permutation` draws it."""
-    rng, order = Rng(seed, name), list(range(count))
-    for last in range(count - 1, 0, -1):
-        other = rng.below(last + 1)
-        order[last], order[other] = order[other], order[last]
-    return order
-
-
-def xavier(seed, name, *shape):
-    """A matrix as the engine's `grad::initialise` draws it: in 32 bits."""
-    outputs, inputs = shape[0], int(numpy.prod(shape[1:]))
-    rng, limit = Rng(seed, name), numpy.sqrt(numpy.float32(6.0) / numpy.float32(inputs + outputs))
-    low, span = -limit, limit - (-limit)
-    drawn = [low + span * numpy.float32(rng.uniform()) for _ in range(outputs * inputs)]
-    return nn.Parameter(torch.tensor(numpy.array(drawn, dtype=numpy.float32)).double().reshape(shape))
 
 
 def data_curve(long, given=None):
@@ -91,6 +73,69 @@ def vit_sizes(layers=12, width=768, inner=3072, heads=12, patch=16, image=224, g
     return cell("vit-sizes", tensors, given)
 
 
+class ShapedVit(nn.Module):
+    """A small ViT on one digit, in PyTorch's own layers, of which PyTorch counts parameters and products."""
+
+    def __init__(self, layers, width, patch):
+        super().__init__()
+        self.embedding = nn.Conv2d(1, width, patch, patch)
+        self.token = nn.Parameter(torch.zeros(1, width))
+        self.positions = nn.Parameter(torch.zeros(1 + (SIDE // patch) ** 2, width))
+        self.blocks = nn.ModuleList(Block(width, HEADS, 2 * width) for _ in range(layers))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, 10)
+
+    def forward(self, picture):
+        x = torch.cat([self.token, self.embedding(picture[None])[0].flatten(1).T]) + self.positions
+        for block in self.blocks:
+            attention = block.attention
+            qkv = F.linear(block.norm1(x), attention.in_proj_weight, attention.in_proj_bias)
+            q, k, v = (part.unflatten(1, (HEADS, -1)).transpose(0, 1) for part in qkv.chunk(3, dim=1))
+            weights = torch.softmax(q @ k.transpose(1, 2) / math.sqrt(q.shape[2]), dim=2)
+            x = x + attention.out_proj((weights @ v).transpose(0, 1).flatten(1))
+            x = x + block.mlp(block.norm2(x))
+        return self.head(self.norm(x)[0])
+
+
+def shape_runs(chosen="depth", given=None):
+    """Mean, lowest and highest of the logged shares; parameters and products as PyTorch counts them."""
+    lines = [line.split("\t") for line in (MODELS / "shape-runs.tsv").read_text().splitlines()]
+    factors = {
+        "depth": [(n, 32, 4) for n in (1, 2, 4, 8)],
+        "width": [(2, n, 4) for n in (16, 32, 64, 96)],
+        "patch": [(2, 32, n) for n in (14, 7, 4, 2)],
+    }
+    tensors, means = {}, {}
+    for at, (name, shapes) in enumerate(factors.items()):
+        right, parameters, work, tokens = [], [], [], []
+        for layers, width, patch in shapes:
+            scheme = f"{layers}-{width}-{patch}"
+            right.append([float(line[3]) for line in lines if line[:2] == ["right", scheme]])
+            with torch.device("meta"):
+                network, counter = ShapedVit(layers, width, patch), FlopCounterMode(display=False)
+                with counter:
+                    network(torch.zeros(1, SIDE, SIDE))
+            parameters.append(sum(p.numel() for p in network.parameters()))
+            work.append(counter.get_total_flops() // 2)
+            tokens.append(len(network.positions))
+        right = torch.tensor(right, dtype=torch.float64)
+        found = {
+            "values": tensor(torch.tensor([shape[at] for shape in shapes]), 0),
+            "mean": tensor(right.mean(1), 1e-6),
+            "low": tensor(right.amin(1), 1e-6),
+            "high": tensor(right.amax(1), 1e-6),
+            "tokens": tensor(torch.tensor(tokens), 0),
+            "parameters": tensor(torch.tensor(parameters), 0),
+            "work": tensor(torch.tensor(work), 0),
+        }
+        means |= dict(zip(shapes, right.mean(1).tolist()))
+        tensors |= {f"{name}.{key}": value for key, value in found.items()}
+        if name == chosen:
+            tensors |= found
+    best = max(means, key=means.get)
+    tensors |= {f"best.{name}": tensor(float(best[at]), 0) for at, name in enumerate(factors)}
+    return cell("shape-runs", tensors, given)
+
+
 def first_loss(scale=1.0, classes=10, seed=1, given=None):
     h = normal_matrix(seed, "vectors", 40, 64, 1.0).double().requires_grad_()
     drawn = normal_matrix(seed, "head", classes, 64, 1.0).double() / math.sqrt(64)
@@ -105,59 +150,6 @@ def first_loss(scale=1.0, classes=10, seed=1, given=None):
         "losses": tensor(torch.stack(losses), 2e-5),
     }
     return cell("first-loss", tensors, given)
-
-
-class SmallVit:
-    """The network of `explain::few_digits` with `classes` outputs, from its seed, with parameters to train."""
-
-    def __init__(self, seed, classes):
-        zeros = lambda *shape: nn.Parameter(torch.zeros(*shape, dtype=torch.float64))
-        ones = lambda *shape: nn.Parameter(torch.ones(*shape, dtype=torch.float64))
-        table = lambda name, rows: nn.Parameter(normal_matrix(seed, name, rows, WIDTH, 1 / math.sqrt(WIDTH)).double())
-        self.all = {"cls_token": table("cls_token", 1), "pos_embed": table("pos_embed", 1 + PATCHES)}
-
-        def layer(name, *shape):
-            self.all |= {f"{name}.weight": xavier(seed, f"{name}.weight", *shape), f"{name}.bias": zeros(shape[0])}
-
-        layer("patch_embed.proj", WIDTH, 1, PATCH, PATCH)
-        for n in range(LAYERS):
-            layer(f"blocks.{n}.attn.qkv", 3 * WIDTH, WIDTH)
-            layer(f"blocks.{n}.attn.proj", WIDTH, WIDTH)
-            layer(f"blocks.{n}.mlp.fc1", INNER, WIDTH)
-            layer(f"blocks.{n}.mlp.fc2", WIDTH, INNER)
-        for name in [f"blocks.{n}.norm{m}" for n in range(LAYERS) for m in (1, 2)] + ["norm"]:
-            self.all |= {f"{name}.weight": ones(WIDTH), f"{name}.bias": zeros(WIDTH)}
-        layer("head", classes, WIDTH)
-        self.adam = torch.optim.Adam(self.all.values(), betas=(0.9, 0.99), eps=1e-8)
-        self.steps, self.peak = 0, 2e-3
-
-    def layer(self, x, name):
-        return F.linear(x, self.all[f"{name}.weight"], self.all[f"{name}.bias"])
-
-    def norm(self, x, name):
-        return F.layer_norm(x, (WIDTH,), self.all[f"{name}.weight"], self.all[f"{name}.bias"], 1e-6)
-
-    def tokens(self, pictures):
-        """[B, 1, 28, 28] -> [B, 50, C]"""
-        weight, bias = self.all["patch_embed.proj.weight"], self.all["patch_embed.proj.bias"]
-        patches = F.conv2d(pictures, weight, bias, stride=PATCH).flatten(2).transpose(1, 2)
-        x = torch.cat([self.all["cls_token"].expand(len(patches), 1, WIDTH), patches], dim=1) + self.all["pos_embed"]
-        for n in range(LAYERS):
-            qkv = self.layer(self.norm(x, f"blocks.{n}.norm1"), f"blocks.{n}.attn.qkv")
-            q, k, v = (part.unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in qkv.chunk(3, dim=-1))
-            mixed = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
-            x = x + self.layer(mixed, f"blocks.{n}.attn.proj")
-            inner = F.gelu(self.layer(self.norm(x, f"blocks.{n}.norm2"), f"blocks.{n}.mlp.fc1"))
-            x = x + self.layer(inner, f"blocks.{n}.mlp.fc2")
-        return self.norm(x, "norm")
-
-    def learn(self, loss):
-        self.steps += 1
-        self.adam.param_groups[0]["lr"] = self.peak * self.steps / 20
-        self.adam.zero_grad()
-        loss.backward()
-        self.adam.step()
-        return loss.detach()
 
 
 def learned(seed, count=500):
@@ -224,6 +216,8 @@ def masked_patches(steps, seed, digits, given=None):
         "error.mean": tensor(of_mean.square().mean(), 2e-6),
         "mean": tensor(mean, 2e-6),
         "parameters": tensor(float(sum(p.numel() for p in network.all.values())), 0),
+        "published": tensor(torch.tensor([0.799, 0.7791, 0.8415], dtype=torch.float64), 1e-9),
+        "gains": tensor(torch.tensor([1.99, -4.25], dtype=torch.float64), 1e-9),
         "steps": tensor(float(steps), 0),
     }
     if losses:
@@ -243,6 +237,8 @@ write(
         vit_sizes(),
         vit_sizes(**large, given=large),
         vit_sizes(**huge, given=huge),
+        shape_runs(),
+        shape_runs("patch", {"factor": "patch"}),
         distil(0, 1, ONE),
         distil(2, 1, ONE, {"steps": 2}),
         distil(2, 3, THREE, {"steps": 2, "seed": 3}),

@@ -43,21 +43,43 @@ class Vit:
         weight, bias = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
         return F.layer_norm(x, x.shape[-1:], weight, bias, self.config["layer_norm_eps"])
 
-    def forward(self, image):
-        """What each block does: its input, what attention adds, the stream in the middle, what the MLP adds, the weights."""
+    def forward(self, image, off=None):
+        """What each block does: its input, what attention adds, the stream in the middle, what the MLP adds, the weights.
+
+        The head with the number `off`, counted through all blocks, writes zeros.
+        """
         patch, bias = self.weights["patch_embed.proj.weight"], self.weights["patch_embed.proj.bias"]
         x = F.conv2d(image[None], patch, bias, stride=self.config["patch_size"])[0].flatten(1).T
         if self.has_class:
             x = torch.cat([self.weights["cls_token"][0], x])
         x = x + self.weights["pos_embed"][0]
         blocks = []
+        heads = self.config["num_attention_heads"]
         for n in range(self.config["num_hidden_layers"]):
-            q, k, v = self.layer(self.norm(x, f"blocks.{n}.norm1"), f"blocks.{n}.attn.qkv").chunk(3, dim=-1)
-            seen, mixed = attend(q, k, v, self.config["num_attention_heads"])
-            attention = self.layer(mixed, f"blocks.{n}.attn.proj")
+            name = f"blocks.{n}"
+            norm = self.norm(x, f"{name}.norm1")
+            q, k, v = self.layer(norm, f"{name}.attn.qkv").chunk(3, dim=-1)
+            seen, mixed = attend(q, k, v, heads)
+            if off is not None and off // heads == n:
+                mixed.unflatten(-1, (heads, -1))[:, off % heads] = 0
+            attention = self.layer(mixed, f"{name}.attn.proj")
             middle = x + attention
-            mlp = self.layer(F.gelu(self.layer(self.norm(middle, f"blocks.{n}.norm2"), f"blocks.{n}.mlp.fc1")), f"blocks.{n}.mlp.fc2")
+            norm_2 = self.norm(middle, f"{name}.norm2")
+            inner = self.layer(norm_2, f"{name}.mlp.fc1")
+            activation = F.gelu(inner)
+            mlp = self.layer(activation, f"{name}.mlp.fc2")
             blocks.append({"before": x, "msa": attention, "middle": middle, "mlp": mlp, "weights": seen["weights"]})
+            blocks[-1]["parts"] = {
+                "norm-1": norm,
+                **seen,
+                "attention-out": attention,
+                "residual-1": middle,
+                "norm-2": norm_2,
+                "mlp-in": inner,
+                "activation": activation,
+                "mlp-out": mlp,
+                "residual-2": middle + mlp,
+            }
             x = middle + mlp
         return blocks, x
 
@@ -66,6 +88,13 @@ class Vit:
         hidden = self.norm(x, "norm")
         pooled = hidden[0] if self.has_class else hidden.mean(0)
         return torch.softmax(self.layer(pooled, "head"), dim=-1)
+
+    def logits(self, image, off=None):
+        return self.layer(self.norm(self.forward(image, off)[1], "norm")[0], "head")
+
+    def read_row(self, x, row):
+        """The probabilities read off one token of a residual stream."""
+        return torch.softmax(self.layer(self.norm(x, "norm")[row], "head"), dim=-1)
 
     def read(self, image):
         return self.answer(self.forward(image)[1])
@@ -115,15 +144,39 @@ def patch_attention(text, query):
     return cell("patch-attention", tensors, inputs)
 
 
-def class_token_lens(text):
+def class_token_lens(text, token=0, after=2):
+    """Token 0 is the class token, from 1 a patch: also its number in the stream."""
     blocks, last = VIT.forward(centred(ink(strokes(text))))
-    lens = torch.stack([VIT.answer(x) for x in [*(block["before"] for block in blocks), last]])
+    streams = [*(block["before"] for block in blocks), last]
+    lens = torch.stack([VIT.read_row(x, token) for x in streams])
+    patches = VIT.read_row(streams[after], slice(1, None))
     tensors = {
         "lens": tensor(lens, PROBABILITY),
         "best": tensor(lens.argmax(-1).double(), 0),
-        "answer": tensor(float(lens[-1].argmax()), 0),
+        "answer": tensor(float(VIT.answer(last).argmax()), 0),
+        "patches.class": tensor(patches.argmax(-1).double().view(7, 7), 0),
+        "patches.probability": tensor(patches.amax(-1).view(7, 7), PROBABILITY),
     }
-    return cell("class-token-lens", tensors, given(text))
+    inputs = given(text) | ({"token": token} if token else {}) | ({"blocks": after} if after != 2 else {})
+    return cell("class-token-lens", tensors, inputs)
+
+
+def class_heads(text):
+    image = centred(ink(strokes(text)))
+    whole = VIT.logits(image)
+    own = torch.softmax(whole, dim=-1)
+    classes = own.topk(5).indices
+    without = torch.stack([VIT.logits(image, head) for head in range(16)])
+    by_class = lambda values: values[:, classes].T.view(5, 4, 4)
+    answers = without.argmax(-1)
+    tensors = {
+        "changes": tensor(by_class(without - whole), 1e-4),
+        "probabilities": tensor(by_class(torch.softmax(without, dim=-1)), PROBABILITY),
+        "whole": tensor(own[classes], PROBABILITY),
+        "turned": tensor(float((answers != classes[0]).sum()), 0),
+        "count": tensor(16.0, 0),
+    }
+    return cell("class-heads", tensors, given(text))
 
 
 def four_equations(text, block, names):
@@ -134,6 +187,52 @@ def four_equations(text, block, names):
     tensors = {name: tensor(found[name], 1e-4) for name in names}
     tensors["y"] = tensor(VIT.norm(last, "norm")[0], 1e-4)
     return cell("four-equations", tensors, given(text) | ({"block": block} if block != 1 else {}))
+
+
+def whole_vit(text, layer, head, row, column):
+    """Every tensor of the pass by the names of the cell's parts, each with one number of it."""
+    image = centred(ink(strokes(text)))
+    blocks, last = VIT.forward(image)
+    patch, bias = VIT.weights["patch_embed.proj.weight"], VIT.weights["patch_embed.proj.bias"]
+    side = VIT.config["patch_size"]
+    patches = F.unfold(image[None], side, stride=side)[0].T
+    embedded = patches @ patch.flatten(1).T + bias
+    norm = VIT.norm(last, "norm")
+    logits = VIT.layer(norm[:1], "head")
+    parts = {
+        "pixels": image[0],
+        "patches": patches,
+        "embedding": embedded,
+        "with-class": torch.cat([VIT.weights["cls_token"][0], embedded]),
+        "position": VIT.weights["pos_embed"][0],
+        "input": blocks[0]["before"],
+        **blocks[layer - 1]["parts"],
+        "norm": norm,
+        "class": norm[:1],
+        "logits": logits,
+        "probabilities": torch.softmax(logits, dim=-1),
+    }
+    found = []
+    for part, opened in parts.items():
+        opened = opened[head - 1] if opened.dim() == 3 else opened
+        at = min(row, len(opened)) - 1, min(column, opened.shape[1]) - 1
+        named = {
+            "value": tensor(opened[at], 5e-5),
+            "probabilities": tensor(parts["probabilities"][0], PROBABILITY),
+        }
+        # Of the others the selected number: all numbers would be a large file.
+        if part == "pixels" or len(opened) == 1:
+            named["opened"] = tensor(opened, 5e-5)
+        if part == "scores":
+            q, k = (parts[name][head - 1] for name in ("q", "k"))
+            products = q[at[0]] * k[at[1]]
+            terms = torch.stack([q[at[0]], k[at[1]], products, products.cumsum(0)], dim=1)
+            named["terms"] = tensor(terms, 1e-4)
+        chosen = {"part": part, "layer": layer, "head": head, "row": row, "column": column}
+        beginning = {"part": "weights", "layer": 2, "head": 2, "row": 1, "column": 19}
+        inputs = {name: value for name, value in chosen.items() if value != beginning[name]}
+        found.append(cell("whole-vit", named, given(text) | inputs))
+    return found
 
 
 def class_or_mean(text):
@@ -177,9 +276,13 @@ write(
         patch_attention(FOUR, 0),
         patch_attention(CROSS, 25),
         *(class_token_lens(text) for text in (FOUR, CROSS)),
+        class_token_lens(FOUR, 25, 4),
+        *(class_heads(text) for text in (FOUR, CROSS)),
         four_equations(FOUR, 1, ["z_0", "msa"]),
         four_equations(CROSS, 4, ["mlp"]),
         *(class_or_mean(text) for text in (FOUR, CROSS)),
+        *whole_vit(FOUR, 2, 2, 1, 19),
+        *whole_vit(CROSS, 3, 4, 33, 15),
         two_transformers(),
     ],
 )

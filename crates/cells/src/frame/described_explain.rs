@@ -5,6 +5,7 @@ use explain::attention_distance::Patches;
 use explain::budget::Budget;
 use explain::byte_pairs::{Learned, Merge};
 use explain::centre_and_sharpen::Targets;
+use explain::class_lens::Streams;
 use explain::cost::LayerCost;
 use explain::deep_stack::{DeepStack, StackRun};
 use explain::descent::{Nodes, OneParameter, Path};
@@ -427,6 +428,16 @@ impl Describe for LayerCost {
         self.multiplications.describe("multiplications", out);
         self.sequential.describe("sequential", out);
         self.path.describe("path", out);
+    }
+}
+
+impl Describe for Streams {
+    fn describe(&self, name: &str, out: &mut Vec<Described>) {
+        let text = format!(
+            "the stream before and after each of {} blocks",
+            self.blocks()
+        );
+        text.describe(name, out);
     }
 }
 

@@ -35,6 +35,7 @@ const SIZES: &[(&str, u64)] = &[
     ("digit-vit-gap.safetensors", 157_376),
     ("digit-vit-nopos.safetensors", 154_092),
     ("digit-vit.safetensors", 157_628),
+    ("drawn-runs.tsv", 7_680),
     ("eval-en-it.tsv", 50_646),
     ("gpt2-merges.txt", 456_318),
     ("head-race.tsv", 9_840),
@@ -42,6 +43,7 @@ const SIZES: &[(&str, u64)] = &[
     ("position-race.tsv", 11_665),
     ("position-tables.safetensors", 38_312),
     ("scale-runs.tsv", 2_051),
+    ("shape-runs.tsv", 2_160),
     ("seq2seq-attention.safetensors", 1_474_424),
     ("seq2seq-gru.safetensors", 1_483_648),
     ("story-race.tsv", 2_144),
@@ -154,6 +156,8 @@ impl Shipped for ImageGpt {
 pub struct PositionTables {
     /// The steps, in ascending order, each with its table `[N, C]`, a row for each patch.
     pub tables: Vec<(u64, Array2<f32>)>,
+    /// The command that makes the file again.
+    pub command: String,
 }
 
 impl Shipped for PositionTables {
@@ -180,7 +184,10 @@ impl Shipped for PositionTables {
         })?;
         match tables.is_empty() {
             true => Err(file.refuse("steps in its sizes", "none")),
-            false => Ok(Self { tables }),
+            false => Ok(Self {
+                tables,
+                command: file.text("command")?.to_owned(),
+            }),
         }
     }
 }

@@ -6,9 +6,11 @@ use std::sync::{Arc, OnceLock};
 use engine::error::EngineError;
 use engine::model::dinov2::Dinov2;
 use engine::model::vit::Vit;
+use engine::nn::picture_tokens::PictureTokens;
 use engine::open::Labels;
 use engine::trace::Observer;
 use explain::attention_distance::Patches;
+use explain::class_lens::Streams;
 use ndarray::{Array1, Array2, Array3, Array4, ArrayViewD, Ix3};
 
 use crate::error::CellError;
@@ -27,6 +29,9 @@ pub trait PictureModel: Send + Sync {
 
     /// Side of a patch in pixels, and the number of tokens before the patches.
     fn patch_and_before(&self) -> (usize, usize);
+
+    /// The embedding of pictures as tokens.
+    fn tokens(&self) -> &PictureTokens;
 
     /// Runs it on a prepared picture `[C_0, H, W]`; the observer gets the attention weights of all
     /// heads. The logits of the classes, where it has any.
@@ -58,6 +63,10 @@ impl PictureModel for Vit {
         (self.config().patch, usize::from(self.has_class_token()))
     }
 
+    fn tokens(&self) -> &PictureTokens {
+        self.tokens()
+    }
+
     fn watched(
         &self,
         record: &mut Record,
@@ -87,6 +96,10 @@ impl PictureModel for Dinov2 {
 
     fn patch_and_before(&self) -> (usize, usize) {
         (self.config().patch, 1)
+    }
+
+    fn tokens(&self) -> &PictureTokens {
+        self.tokens()
     }
 
     fn watched(
@@ -198,6 +211,7 @@ pub struct OpenedPicture {
     /// Names of the classes.
     pub labels: Option<Arc<Labels>>,
     attention: OnceLock<Attention>,
+    streams: OnceLock<Streams>,
 }
 
 impl OpenedPicture {
@@ -212,6 +226,7 @@ impl OpenedPicture {
             image,
             labels,
             attention: OnceLock::new(),
+            streams: OnceLock::new(),
         }
     }
 
@@ -225,6 +240,25 @@ impl OpenedPicture {
         }
         let found = Attention::of(&mut Record::new(), &*self.model, &self.image)?;
         Ok(self.attention.get_or_init(|| found))
+    }
+
+    /// Its residual stream at every depth. The first call runs the model; the streams are kept.
+    ///
+    /// # Errors
+    /// A model without classes, or what its pass meets.
+    pub(crate) fn streams(&self) -> Result<&Streams, CellError> {
+        if let Some(found) = self.streams.get() {
+            return Ok(found);
+        }
+        let found = Streams::of(self.model.classifier()?, self.image.view())?;
+        Ok(self.streams.get_or_init(|| found))
+    }
+
+    /// Rows and columns of its patches.
+    pub(crate) fn grid(&self) -> (usize, usize) {
+        let side = self.model.patch_and_before().0.max(1);
+        let (_, height, width) = self.image.dim();
+        (height / side, width / side)
     }
 
     /// The name of a class.

@@ -4,10 +4,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::model::swin::Swin;
+use engine::open::Labels;
 use engine::trace::Observer;
 use explain::small_swin::{Windows, inverted, with_windows};
 use ndarray::{Array2, Array3, ArrayViewD, Ix2};
 
+use super::window_heads::weights_of;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
@@ -27,17 +29,17 @@ pub const OPENED: CellSpec = CellSpec {
     inputs: || {
         vec![
             opened_picture::input(),
-            InputSpec::number(
-                "chosen",
-                "Patch to change, counted from 0",
-                (0.0, MOST_PATCHES - 1.0, 1.0),
-                0.0,
-            ),
+            chosen_input("Patch to change, counted from 0"),
             InputSpec::number("blocks", "Number of blocks", (0.0, MOST_BLOCKS, 1.0), 2.0),
         ]
     },
     run: Run::Sliced(WorkerKind::Models),
 };
+
+/// The chosen patch.
+pub(super) fn chosen_input(label: &'static str) -> InputSpec {
+    InputSpec::number("chosen", label, (0.0, MOST_PATCHES - 1.0, 1.0), 0.0)
+}
 
 /// A model that looks through windows, with the picture that it read last.
 pub struct OpenedWindows {
@@ -45,17 +47,39 @@ pub struct OpenedWindows {
     pub model: Arc<Swin>,
     /// The picture as the model reads it, `[3, image, image]`.
     pub image: Array3<f32>,
+    /// Names of the classes.
+    labels: Option<Arc<Labels>>,
     /// What the last changed patch reached.
     reach: Mutex<Option<Arc<Reach>>>,
+    /// The attention weights of the block that was looked into last, and its number.
+    weights: Mutex<Option<(usize, Arc<Array3<f32>>)>>,
 }
 
 impl OpenedWindows {
     /// A model and a prepared picture.
-    pub fn new(model: Arc<Swin>, image: Array3<f32>) -> Self {
+    pub fn new(model: Arc<Swin>, image: Array3<f32>, labels: Option<Arc<Labels>>) -> Self {
         Self {
             model,
             image,
+            labels,
             reach: Mutex::new(None),
+            weights: Mutex::new(None),
+        }
+    }
+
+    /// The heads of each block, stage after stage.
+    pub(crate) fn heads(&self) -> Vec<usize> {
+        let config = self.model.config();
+        let stages = config.depths.iter().zip(&config.heads);
+        let of_stage = |(&depth, &heads): (&usize, &usize)| vec![heads; depth];
+        stages.flat_map(of_stage).collect()
+    }
+
+    /// The name of a class.
+    pub(crate) fn class_name(&self, class: usize) -> String {
+        match &self.labels {
+            Some(labels) => labels.name(class),
+            None => format!("class {class}"),
         }
     }
 
@@ -68,8 +92,23 @@ impl OpenedWindows {
         *self.reach.lock().unwrap_or_else(PoisonError::into_inner) = Some(reach);
     }
 
+    /// The attention weights of a block, `[N·H, M·M, M·M]`. The model runs where another block was looked
+    /// into last.
+    ///
+    /// # Errors
+    /// As [`weights_of`].
+    pub(super) fn weights(&self, block: usize) -> Result<Arc<Array3<f32>>, CellError> {
+        let mut kept = self.weights.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = kept.as_ref().filter(|(known, _)| *known == block) {
+            return Ok(Arc::clone(found));
+        }
+        let found = Arc::new(weights_of(&self.model, &self.image, block)?);
+        *kept = Some((block, Arc::clone(&found)));
+        Ok(found)
+    }
+
     /// Patches along a side of the picture.
-    fn across(&self) -> usize {
+    pub(super) fn across(&self) -> usize {
         let config = self.model.config();
         config.image / config.patch
     }

@@ -1,29 +1,6 @@
-//! The parts of a decoder by their names: the way through them, and which number of one is made of
-//! which numbers of others.
+//! The parts of a decoder by their names.
 
-use explain::one_number::Part;
-
-/// The parts before the blocks.
-pub const BEFORE: [&str; 3] = ["token", "position", "input"];
-
-/// The parts of a block's attention.
-pub const ATTENTION: [&str; 9] = [
-    "norm-1",
-    "q",
-    "k",
-    "v",
-    "scores",
-    "weights",
-    "heads",
-    "attention-out",
-    "residual-1",
-];
-
-/// The parts of a block's MLP.
-pub const MLP: [&str; 5] = ["norm-2", "mlp-in", "activation", "mlp-out", "residual-2"];
-
-/// The parts after the blocks.
-pub const AFTER: [&str; 3] = ["norm", "logits", "probabilities"];
+use crate::parts::block_parts::{Of, Spot, Stages};
 
 /// All parts, in the order in which they are computed.
 pub(crate) const PARTS: [&str; 20] = [
@@ -49,162 +26,19 @@ pub(crate) const PARTS: [&str; 20] = [
     "probabilities",
 ];
 
-/// The block and the part that are `steps` further on the way through a model of `layers` blocks,
-/// counted from 1; `None` past either end.
-pub fn walked(
-    layers: usize,
-    (layer, part): (usize, &str),
-    steps: isize,
-) -> Option<(usize, &'static str)> {
-    let inner = ATTENTION.len() + MLP.len();
-    let blocks = BEFORE.len()..BEFORE.len() + inner;
-    let of = PARTS.iter().position(|name| *name == part)?;
-    let passed = layer.clamp(1, layers.max(1)) - 1;
-    let at = if of < blocks.start {
-        of
-    } else if of < blocks.end {
-        of + passed * inner
-    } else {
-        of + (layers - 1) * inner
-    };
-    let to = at.checked_add_signed(steps)?;
-    if to < blocks.start {
-        return Some((layer, PARTS[to]));
-    }
-    let within = to - blocks.start;
-    if within < layers * inner {
-        return Some((within / inner + 1, PARTS[blocks.start + within % inner]));
-    }
-    let part = PARTS.get(blocks.end + within - layers * inner)?;
-    Some((layer, part))
-}
+/// The parts of a decoder.
+pub static DECODER: Stages = Stages {
+    parts: &PARTS,
+    before: 3,
+    outside,
+};
 
-/// A number of the model: a part of a block and a head, a row and a column. Block and head are
-/// counted from 1, row and column from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spot {
-    /// The block.
-    pub layer: usize,
-    /// The head.
-    pub head: usize,
-    /// The name of the part.
-    pub part: &'static str,
-    /// The row.
-    pub row: usize,
-    /// The column.
-    pub column: usize,
-}
-
-/// A number that another one is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
-    /// Row and column of the terms.
-    Term(usize, usize),
-    /// One of the steps after the sum.
-    Step(usize),
-}
-
-impl Spot {
-    /// The spot whose part has this name.
-    pub fn new(
-        (layer, head): (usize, usize),
-        part: &str,
-        (row, column): (usize, usize),
-    ) -> Option<Self> {
-        let part = PARTS.into_iter().find(|name| *name == part)?;
-        Some(Self {
-            layer,
-            head,
-            part,
-            row,
-            column,
-        })
-    }
-
-    /// The stream that the block reads.
-    fn before(self) -> Self {
-        match self.layer {
-            0 | 1 => self.of("input"),
-            layer => Self {
-                layer: layer - 1,
-                ..self.of("residual-2")
-            },
-        }
-    }
-
-    fn of(self, part: &'static str) -> Self {
-        Self { part, ..self }
-    }
-
-    fn at(self, part: &'static str, row: usize, column: usize) -> Self {
-        Self {
-            part,
-            row,
-            column,
-            ..self
-        }
-    }
-
-    /// Where a number that this one is made of was computed itself; `None` for a parameter, and for
-    /// what the terms make of it. `count` is the number of the terms, the sizes are blocks and heads.
-    pub fn source(self, of: Of, count: usize, (layers, heads): (usize, usize)) -> Option<Self> {
-        let (row, column) = (self.row, self.column);
-        Some(match (self.part, of) {
-            ("input", Of::Term(0, 0)) => self.of("token"),
-            ("input", Of::Term(1, 0)) => self.of("position"),
-            ("norm-1", Of::Step(0)) | ("residual-1", Of::Term(0, 0)) => self.before(),
-            ("q" | "k" | "v", Of::Term(k, 0)) => self.at("norm-1", row, k),
-            ("scores", Of::Term(k, 0)) => self.at("q", row, k),
-            ("scores", Of::Term(k, 1)) => self.at("k", column, k),
-            ("weights", Of::Term(k, 0)) => self.at("scores", row, k),
-            ("heads", Of::Term(k, 0)) => self.at("weights", row, k),
-            ("heads", Of::Term(k, 1)) => self.at("v", k, column),
-            ("attention-out", Of::Term(k, 0)) => {
-                let width = count / heads.max(1);
-                Self {
-                    head: k.checked_div(width)? + 1,
-                    ..self.at("heads", row, k % width)
-                }
-            }
-            ("residual-1", Of::Term(1, 0)) => self.of("attention-out"),
-            ("norm-2", Of::Step(0)) | ("residual-2", Of::Term(0, 0)) => self.of("residual-1"),
-            ("mlp-in", Of::Term(k, 0)) => self.at("norm-2", row, k),
-            ("activation", Of::Step(0)) => self.of("mlp-in"),
-            ("mlp-out", Of::Term(k, 0)) => self.at("activation", row, k),
-            ("residual-2", Of::Term(1, 0)) => self.of("mlp-out"),
-            ("norm", Of::Step(0)) => Self {
-                layer: layers,
-                ..self.of("residual-2")
-            },
-            ("logits", Of::Term(k, 0)) => self.at("norm", row, k),
-            ("probabilities", Of::Step(0)) => self.of("logits"),
-            _ => return None,
-        })
-    }
-}
-
-/// What a part's name stands for; `None` for the probabilities, which are made from the logits.
-pub(crate) fn tensor_of(name: &str) -> Option<Part> {
-    Some(match name {
-        "token" => Part::Tokens,
-        "position" => Part::Positions,
-        "input" => Part::Input,
-        "norm-1" => Part::Norm1,
-        "q" => Part::Queries,
-        "k" => Part::Keys,
-        "v" => Part::Values,
-        "scores" => Part::Scores,
-        "weights" => Part::Weights,
-        "heads" => Part::Heads,
-        "attention-out" => Part::AttentionOutput,
-        "residual-1" => Part::Residual1,
-        "norm-2" => Part::Norm2,
-        "mlp-in" => Part::MlpIn,
-        "activation" => Part::Activation,
-        "mlp-out" => Part::MlpOut,
-        "residual-2" => Part::Residual2,
-        "norm" => Part::Norm,
-        "logits" => Part::Logits,
+fn outside(spot: Spot, of: Of) -> Option<Spot> {
+    Some(match (spot.part, of) {
+        ("input", Of::Term(0, 0)) => spot.of("token"),
+        ("input", Of::Term(1, 0)) => spot.of("position"),
+        ("logits", Of::Term(k, 0)) => spot.at("norm", spot.row, k),
+        ("probabilities", Of::Step(0)) => spot.of("logits"),
         _ => return None,
     })
 }
@@ -212,16 +46,19 @@ pub(crate) fn tensor_of(name: &str) -> Option<Part> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parts::block_parts::{ATTENTION, MLP, tensor_of};
+    use explain::one_number::Part;
 
     /// The way leads through every part of every block, forward and back.
     #[test]
     fn the_way_leads_through_the_whole_model() {
-        let groups = [&BEFORE[..], &ATTENTION, &MLP, &AFTER];
+        let groups = [DECODER.before(), &ATTENTION, &MLP, DECODER.after()];
         assert_eq!(groups.concat(), PARTS);
+        let walked = |at, steps| DECODER.walked(4, at, steps);
         let mut at = (3, "token");
         let mut passed = 1;
-        while let Some(next) = walked(4, at, 1) {
-            let back = walked(4, next, -1).unwrap();
+        while let Some(next) = walked(at, 1) {
+            let back = walked(next, -1).unwrap();
             assert_eq!(back.1, at.1);
             if tensor_of(at.1).is_some_and(Part::is_of_block) {
                 assert_eq!(back.0, at.0);
@@ -231,9 +68,9 @@ mod tests {
         }
         assert_eq!(at.1, "probabilities");
         assert_eq!(passed, 3 + 4 * 14 + 3);
-        assert_eq!(walked(4, (1, "residual-2"), 1), Some((2, "norm-1")));
-        assert_eq!(walked(4, (1, "input"), 1), Some((1, "norm-1")));
-        assert_eq!(walked(4, (2, "norm"), -1), Some((4, "residual-2")));
-        assert_eq!(walked(4, (1, "token"), -1), None);
+        assert_eq!(walked((1, "residual-2"), 1), Some((2, "norm-1")));
+        assert_eq!(walked((1, "input"), 1), Some((1, "norm-1")));
+        assert_eq!(walked((2, "norm"), -1), Some((4, "residual-2")));
+        assert_eq!(walked((1, "token"), -1), None);
     }
 }

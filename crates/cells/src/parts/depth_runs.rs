@@ -78,7 +78,7 @@ pub(crate) fn warm_up(record: &mut Record, log: &str) -> Result<(), CellError> {
     record.number("log.steps", steps);
     record.number("log.depth", number(log, "norm depth")?);
     record.number("log.warmup", number(log, "norm warm-up")?);
-    Ok(())
+    command(record, log)
 }
 
 /// Notes the runs of plain and residual stacks.
@@ -95,6 +95,10 @@ pub(crate) fn degradation(record: &mut Record, log: &str) -> Result<(), CellErro
     record.number("log.steps", number(log, "stack steps")?);
     record.number("log.shallow", SHALLOW as f64);
     record.number("log.deep", DEEP as f64);
+    command(record, log)
+}
+
+fn command(record: &mut Record, log: &str) -> Result<(), CellError> {
     let command = explain::run_log::setting(log, "command")?;
     record.words("command", vec![command.to_owned()]);
     Ok(())

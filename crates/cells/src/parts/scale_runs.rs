@@ -67,8 +67,13 @@ pub(crate) fn curve(
     let steps = if long { "long steps" } else { "steps" };
     record.number("log.steps", number(more, steps)?);
     record.number("log.test", number(more, "test digits")?);
-    let command = explain::run_log::setting(more, "command")?;
-    record.words("command", vec![command.to_owned()]);
+    // All long runs are in one of the logs.
+    let logs = if long { vec![more] } else { vec![few, more] };
+    let commands = logs.into_iter().map(|log| {
+        let command = explain::run_log::setting(log, "command")?;
+        Ok(command.to_owned())
+    });
+    record.words("command", commands.collect::<Result<_, CellError>>()?);
     Ok(())
 }
 

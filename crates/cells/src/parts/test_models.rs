@@ -1,6 +1,13 @@
 //! Helpers for tests of cells with trained models: the files of the site, and short names for
 //! inputs.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use engine::model::decoder::Decoder;
+use engine::token::tokenizer::{SpecialTokens, Tokenizer};
+use engine::token::vocabulary::Vocabulary;
+
 use crate::computation::Computation;
 use crate::drawing::Drawing;
 use crate::error::CellError;
@@ -9,6 +16,7 @@ use crate::jobs;
 use crate::model_cache::ModelCache;
 use crate::parts::drawn;
 use crate::spec::CellSpec;
+use crate::text_model::TextModel;
 
 /// The files that the site ships.
 pub(crate) fn cache() -> ModelCache {
@@ -54,4 +62,52 @@ pub(crate) fn from_npm() -> bool {
         skip::because(format_args!("{name} is not in public/models"));
     }
     missing.is_none()
+}
+
+/// A model with the first `size` of its tokens: its embedding has rows that fill it up, as those of
+/// many files.
+pub(crate) struct FewerTokens {
+    whole: Arc<dyn TextModel>,
+    size: usize,
+}
+
+impl FewerTokens {
+    /// A model without the tokens from this one on; `None` where it has no such token.
+    pub(crate) fn before(token: &str, whole: Arc<dyn TextModel>) -> Option<Self> {
+        let size = whole.tokenizer().id(token)?;
+        Some(Self { whole, size })
+    }
+}
+
+impl TextModel for FewerTokens {
+    fn decoder(&self) -> &dyn Decoder {
+        self.whole.decoder()
+    }
+
+    fn tokenizer(&self) -> &dyn Tokenizer {
+        self
+    }
+}
+
+impl Tokenizer for FewerTokens {
+    fn encode_as(&self, text: &str, marked: bool) -> engine::Result<Vec<usize>> {
+        self.whole.tokenizer().encode_as(text, marked)
+    }
+
+    fn vocabulary(&self) -> &Vocabulary {
+        self.whole.tokenizer().vocabulary()
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn token_bytes(&self, id: usize, first: bool) -> engine::Result<Option<Cow<'_, [u8]>>> {
+        assert!(id < self.size, "id {id} has no token");
+        self.whole.tokenizer().token_bytes(id, first)
+    }
+
+    fn special(&self) -> &SpecialTokens {
+        self.whole.tokenizer().special()
+    }
 }

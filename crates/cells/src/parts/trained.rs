@@ -222,13 +222,19 @@ impl Pieces {
         Self::of_ids(tokenizer, tokenizer.encode(text)?)
     }
 
-    /// Pieces that are known by their ids; one without a text is called by its name.
+    /// Pieces that are known by their ids; one without a text is called by its name. An embedding
+    /// may have more rows than there are tokens, to fill it up to a round size: such an id is
+    /// called by its number.
     pub(crate) fn of_ids(tokenizer: &dyn Tokenizer, ids: Vec<usize>) -> Result<Self, CellError> {
         let mut all = Self::default();
         for (place, id) in ids.into_iter().enumerate() {
-            let text = match tokenizer.token_bytes(id, false)? {
-                Some(bytes) => visible(&String::from_utf8_lossy(&bytes)),
-                None => tokenizer.token(id).unwrap_or_default().to_owned(),
+            let text = if id < tokenizer.size() {
+                match tokenizer.token_bytes(id, false)? {
+                    Some(bytes) => visible(&String::from_utf8_lossy(&bytes)),
+                    None => tokenizer.token(id).unwrap_or_default().to_owned(),
+                }
+            } else {
+                format!("id {id}, no token")
             };
             all.ids.push(id);
             all.texts.push(text);

@@ -337,7 +337,7 @@ impl Tensors {
         })
     }
 
-    /// The tensor of a name as a matrix in its own type; types without blocks become `f32`.
+    /// The tensor of a name as a matrix in its own type; signed bytes with scales become `f32`.
     fn matrix(&self, name: &str, rows: usize, cols: usize) -> Result<Matrix, FormatError> {
         let entry = self.known(name)?;
         let kind = self.kind(entry)?;
@@ -345,7 +345,7 @@ impl Tensors {
             let expected = format!("a matrix in {}", kind.name());
             self.wrong(entry, &expected, error)
         };
-        if kind.block_len() > 1 {
+        if kind.block_len() > 1 || kind.is_half() {
             let blocks = self.bytes_of(entry)?;
             self.check_blocks(entry, kind, &blocks)?;
             let matrix = Matrix::new(kind, rows, cols, blocks.into_owned());

@@ -25,6 +25,7 @@ use super::names::{Shapes, prefix};
 use super::vit_blocks::{Encoder, Sizes};
 use crate::error::Result;
 use crate::nn::compute::Compute;
+use crate::nn::picture_tokens::PictureTokens;
 use crate::nn::plain::Plain;
 use crate::parameters::Parameters;
 use crate::trace::Observer;
@@ -148,6 +149,11 @@ impl Dinov2 {
     /// The sizes of the model.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The embedding of pictures as tokens.
+    pub fn tokens(&self) -> &PictureTokens {
+        &self.encoder.tokens
     }
 
     /// The features of a picture of any size that holds a patch: the class token's, then the

@@ -218,6 +218,11 @@ impl Swin {
         &self.config
     }
 
+    /// All blocks, stage after stage.
+    pub fn blocks(&self) -> impl Iterator<Item = &WindowBlock> {
+        self.stages.iter().flat_map(|stage| &stage.blocks)
+    }
+
     /// All blocks, stage after stage, to give them other windows than the configuration does.
     pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut WindowBlock> {
         self.stages.iter_mut().flat_map(|stage| &mut stage.blocks)

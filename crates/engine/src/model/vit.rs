@@ -31,10 +31,11 @@ use super::names::{Shapes, known, prefix};
 use super::vit_blocks::{Encoder, Sizes};
 use crate::error::Result;
 use crate::nn::compute::Compute;
-use crate::nn::norm::Norm;
+use crate::nn::norm::{LayerNorm, Norm};
 use crate::nn::packed::ranges;
 use crate::nn::picture_tokens::PictureTokens;
 use crate::nn::plain::Plain;
+use crate::nn::pre_norm::PreNormBlock;
 use crate::nn::projection::Projection;
 use crate::parameters::Parameters;
 use crate::trace::{Observer, observe};
@@ -226,6 +227,21 @@ impl Vit {
         self.encoder.tokens.class.is_some()
     }
 
+    /// The blocks, in their order.
+    pub fn blocks(&self) -> &[PreNormBlock] {
+        &self.encoder.blocks
+    }
+
+    /// The norm after the last block.
+    pub fn last_norm(&self) -> &LayerNorm {
+        &self.encoder.norm
+    }
+
+    /// The class head, C to the number of classes.
+    pub fn head(&self) -> &Projection {
+        &self.head
+    }
+
     /// The tokens after the last norm: the class token, where there is one, then the patches row by
     /// row. A picture of any size that holds a patch will do. The observer gets `patches`,
     /// `embedding`, `positions`, `input`, `blocks.N.…` (see
@@ -304,6 +320,18 @@ impl Vit {
         let hidden = self.encoder.norm.run(&mut plain, &stream.to_owned())?;
         let logits = self.run_logits(&mut plain, &hidden, &[hidden.nrows()])?;
         Ok(logits.index_axis_move(Axis(0), 0))
+    }
+
+    /// The logits that each row of a residual stream gives by itself: last norm and classifier, without
+    /// pooling. The classifier was trained on what the pooling gives, not on each row.
+    ///
+    /// # Errors
+    /// When the stream has not C columns.
+    pub fn read_off_rows(&self, stream: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+        // stream [T, C] -> [T, classes]
+        let mut plain = Plain::silent();
+        let hidden = self.encoder.norm.run(&mut plain, &stream.to_owned())?;
+        self.head.run(&mut plain, &hidden)
     }
 
     fn pool<C: Compute>(

@@ -54,7 +54,7 @@ pub(super) struct Sizes {
 #[derive(Debug, Clone)]
 pub(super) struct Encoder {
     pub(super) tokens: PictureTokens,
-    blocks: Vec<PreNormBlock>,
+    pub(super) blocks: Vec<PreNormBlock>,
     pub(super) norm: LayerNorm,
 }
 

@@ -65,8 +65,9 @@ impl Projection {
         inputs: usize,
         outputs: usize,
     ) -> Result<Self> {
-        let stored = matrix(source, &format!("{name}.weight"), inputs, outputs)?;
-        let weight = source.pack(name, stored.t().as_standard_layout().into_owned())?;
+        let weight = format!("{name}.weight");
+        let stored = matrix(source, &weight, inputs, outputs)?;
+        let weight = source.pack(&weight, stored.t().as_standard_layout().into_owned())?;
         let bias = Some(vector(source, &format!("{name}.bias"), outputs)?);
         Ok(Self { weight, bias })
     }

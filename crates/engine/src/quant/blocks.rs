@@ -1,18 +1,23 @@
 //! Matrices of numbers in blocks, or of two bytes each.
 //!
 //! Q8_0, Q4_0 and Q4_1 have kernels of their own ([`PackedBlocks`]), for which the activations are rounded
-//! to 8 bits, block by block. A matrix of any other type is unpacked a few rows at a time while it
-//! is multiplied.
+//! to 8 bits, block by block. F16 and BF16 have one too ([`PackedHalf`]), whose products have the bits
+//! of those in F32. A matrix of any other type is unpacked a few rows at a time while it is
+//! multiplied.
 
 use super::matrix::PANEL;
 use super::{QuantError, Type};
-use crate::kernel::{self, BlockType, PackedBlocks, QuantizedActivations, threads};
+use crate::kernel::{
+    self, BlockType, HalfType, PackedBlocks, PackedHalf, QuantizedActivations, threads,
+};
 
 /// A matrix `[rows, cols]` of a type other than F32.
 #[derive(Debug, PartialEq)]
 pub(super) enum Blocks {
     /// Of a type with a kernel of its own.
     Quick(PackedBlocks),
+    /// Of numbers with 16 bits.
+    Half(PackedHalf),
     /// Of another type, in the bytes of a file.
     Stored {
         kind: Type,
@@ -35,10 +40,13 @@ impl Blocks {
         bytes: Vec<u8>,
     ) -> Result<Self, QuantError> {
         let quick = |kind| Self::Quick(PackedBlocks::new(kind, &bytes, rows, cols));
+        let half = |kind| Self::Half(PackedHalf::new(kind, &bytes, rows, cols));
         Ok(match kind {
             Type::Q8_0 => quick(BlockType::Q8_0),
             Type::Q4_0 => quick(BlockType::Q4_0),
             Type::Q4_1 => quick(BlockType::Q4_1),
+            Type::F16 => half(HalfType::F16),
+            Type::Bf16 => half(HalfType::Bf16),
             _ => Self::Stored {
                 kind,
                 rows,
@@ -56,6 +64,10 @@ impl Blocks {
                 BlockType::Q4_0 => Type::Q4_0,
                 BlockType::Q4_1 => Type::Q4_1,
             },
+            Self::Half(packed) => match packed.kind() {
+                HalfType::F16 => Type::F16,
+                HalfType::Bf16 => Type::Bf16,
+            },
             Self::Stored { kind, .. } => *kind,
         }
     }
@@ -64,6 +76,7 @@ impl Blocks {
     pub(super) fn dim(&self) -> (usize, usize) {
         match self {
             Self::Quick(packed) => (packed.rows(), packed.cols()),
+            Self::Half(packed) => (packed.rows(), packed.cols()),
             Self::Stored { rows, cols, .. } => (*rows, *cols),
         }
     }
@@ -72,6 +85,7 @@ impl Blocks {
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Quick(packed) => packed.bytes(),
+            Self::Half(packed) => packed.bytes(),
             Self::Stored { bytes, .. } => bytes.len(),
         }
     }
@@ -80,7 +94,7 @@ impl Blocks {
     pub(super) fn activation_bits(&self) -> u32 {
         match self {
             Self::Quick(packed) => packed.activation_bits(),
-            Self::Stored { .. } => u32::BITS,
+            Self::Half(_) | Self::Stored { .. } => u32::BITS,
         }
     }
 
@@ -88,6 +102,7 @@ impl Blocks {
     pub(super) fn unpack_row(&self, row: usize, numbers: &mut [f32]) {
         match self {
             Self::Quick(packed) => packed.unpack_row(row, numbers),
+            Self::Half(packed) => packed.unpack_row(row, numbers),
             Self::Stored {
                 kind, cols, bytes, ..
             } => unpack(*kind, bytes, row * cols, numbers),
@@ -116,6 +131,11 @@ impl Blocks {
                 activations.quantize(x, packed.cols());
                 let mut out = vec![0.0; tokens * packed.rows()];
                 kernel::matmul_blocks(packed, &activations, &mut out);
+                out
+            }
+            Self::Half(packed) => {
+                let mut out = vec![0.0; tokens * packed.rows()];
+                kernel::matmul_half(packed, x, &mut out);
                 out
             }
             Self::Stored {

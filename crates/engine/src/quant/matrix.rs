@@ -1,6 +1,6 @@
 //! Weight matrices in the form that their products read, packed once, when they are loaded.
 //!
-//! F32 has a kernel of its own ([`PackedF32`]); the other types are in [`Blocks`].
+//! F32 is in [`PackedF32`], the other types in [`Blocks`].
 
 use std::sync::Arc;
 
@@ -69,6 +69,31 @@ impl Matrix {
         let (rows, cols) = matrix.dim();
         let packed = PackedF32::new(&contiguous(&matrix), rows, cols);
         Self(Arc::new(Packed::Plain(packed)))
+    }
+
+    /// A matrix of plain numbers in a type that holds each of them; `None` where it does not.
+    ///
+    /// # Errors
+    /// When its rows are not whole blocks of that type, or the build has no blocks.
+    pub fn exact(
+        kind: Type,
+        matrix: ArrayView2<'_, f32>,
+    ) -> std::result::Result<Option<Self>, QuantError> {
+        let (rows, cols) = matrix.dim();
+        let numbers = contiguous(&matrix);
+        let bytes = quantize(kind, &numbers)?;
+        let row_bytes = kind.bytes(cols).unwrap_or_default().max(1);
+        let mut back = vec![0.0; if rows > 0 { cols } else { 0 }];
+        for (bytes, row) in bytes
+            .chunks_exact(row_bytes)
+            .zip(numbers.chunks_exact(cols.max(1)))
+        {
+            dequantize(kind, bytes, &mut back)?;
+            if back != row {
+                return Ok(None);
+            }
+        }
+        Self::new(kind, rows, cols, bytes).map(Some)
     }
 
     /// The same matrix in another type, unpacked and packed a panel of rows at a time.
@@ -260,6 +285,40 @@ mod tests {
     }
 
     #[test]
+    fn a_matrix_becomes_another_type_only_where_nothing_is_lost() {
+        let bytes = quantize(Type::F16, &numbers(9 * 5)).unwrap();
+        let half = Matrix::new(Type::F16, 9, 5, bytes).unwrap();
+        let mut plain = half.rows(&[0, 1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
+        assert_eq!(Matrix::exact(Type::F16, plain.view()), Ok(Some(half)));
+        assert_eq!(Matrix::exact(Type::Bf16, plain.view()), Ok(None));
+        plain[[8, 4]] = 1.0 / 3.0;
+        assert_eq!(Matrix::exact(Type::F16, plain.view()), Ok(None));
+        let empty = Array2::zeros((0, 7));
+        let exact = Matrix::exact(Type::F16, empty.view()).unwrap();
+        assert_eq!(exact.map(|matrix| matrix.dim()), Some((0, 7)));
+    }
+
+    #[test]
+    fn a_product_with_16_bits_has_the_bits_of_f32() {
+        for kind in [Type::F16, Type::Bf16] {
+            for (tokens, rows, cols) in [(1, 131, 70), (1, 7, 3), (6, 67, 33), (17, 40, 256)] {
+                let bytes = quantize(kind, &numbers(rows * cols)).unwrap();
+                let half = Matrix::new(kind, rows, cols, bytes).unwrap();
+                let all: Vec<usize> = (0..rows).collect();
+                let plain = Matrix::plain(half.rows(&all).unwrap().view());
+                assert_eq!((half.activation_bits(), half.kind()), (32, kind));
+                assert_eq!(2 * half.size(), plain.size());
+                let x = Array2::from_shape_vec((tokens, cols), numbers(tokens * cols)).unwrap();
+                let bits = |matrix: &Matrix| -> Vec<u32> {
+                    let product = matrix.linear(x.view(), None).unwrap();
+                    product.iter().map(|x| x.to_bits()).collect()
+                };
+                assert_eq!(bits(&half), bits(&plain), "{} by {tokens}", kind.name());
+            }
+        }
+    }
+
+    #[test]
     fn a_repacked_matrix_keeps_its_numbers_to_half_a_step() {
         // More rows than one panel has, and fewer.
         for (rows, cols) in [(70, 512), (3, 256), (0, 256)] {
@@ -325,6 +384,8 @@ mod tests {
             (Type::Q4_0, 16 * 2 * 18),
             (Type::Q4_1, 16 * 2 * 20),
             (Type::Q5_1, 9 * 2 * 24),
+            (Type::F16, 16 * 64 * 2),
+            (Type::Bf16, 16 * 64 * 2),
         ] {
             let bytes = quantize(kind, &numbers(9 * 64)).unwrap();
             let matrix = Matrix::new(kind, 9, 64, bytes).unwrap();

@@ -114,13 +114,18 @@ impl Type {
     }
 
     /// True for a type whose products have a kernel of their own. A matrix of any other type of
-    /// blocks is unpacked for each product, which is 15 to 40 times slower. Numbers of two bytes
-    /// are stored as F32.
+    /// blocks is unpacked for each product, which is 15 to 40 times slower.
     pub fn has_fast_product(self) -> bool {
         matches!(
             self,
             Self::F32 | Self::F16 | Self::Bf16 | Self::Q8_0 | Self::Q4_0 | Self::Q4_1
         )
+    }
+
+    /// True for numbers without blocks that are kept as they are and not as F32: those of 16 bits.
+    /// A build without blocks (feature `blocks`) keeps F32 alone; the lessons' models are small.
+    pub(crate) fn is_half(self) -> bool {
+        cfg!(feature = "blocks") && matches!(self, Self::F16 | Self::Bf16)
     }
 
     /// The type with a fast product in which a matrix of this type is kept for speed: itself, or

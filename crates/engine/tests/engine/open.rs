@@ -246,7 +246,14 @@ fn types_without_a_fast_product_are_repacked() {
 
 #[test]
 fn types_with_a_fast_product_stay() {
-    for kind in [Type::F32, Type::Q8_0, Type::Q4_0, Type::Q4_1] {
+    for kind in [
+        Type::F32,
+        Type::F16,
+        Type::Bf16,
+        Type::Q8_0,
+        Type::Q4_0,
+        Type::Q4_1,
+    ] {
         let file = gguf(&[kind], &[], &[]);
         let (fast, kinds) = noted(&file, MatrixForm::default());
         assert_eq!(kinds, [kind.name()]);

@@ -5,6 +5,7 @@
 //! checks into the tests of one implementation.
 
 pub(crate) mod fingerprint;
+mod half;
 mod packed;
 mod products;
 pub(crate) mod random;
@@ -14,6 +15,7 @@ mod special;
 use kernel::Kernels;
 use random::Rng;
 
+pub(crate) use half::{halves_are_widened_exactly, matmul_half};
 pub(crate) use packed::{
     matmul_blocks, matmul_f32, neighbours_change_no_bit, quantize, whole_numbers_are_exact,
 };
@@ -77,7 +79,7 @@ macro_rules! stamp {
     ($run:path, $module:ident = $name:literal, $(#[$attribute:meta])+) => {
         $crate::stamp!(@checks $run, $module, $name, [$(#[$attribute])+];
             dot, axpy, matvec, matmul, matmul_nt, matmul_tn, strided_product, mix, softmax, layer_norm, rms_norm, gelu, relu, sum, max,
-            silu, exp, gelu_tanh, quantize, matmul_blocks, matmul_f32, whole_numbers_are_exact, neighbours_change_no_bit,
+            silu, exp, gelu_tanh, quantize, matmul_blocks, matmul_f32, matmul_half, halves_are_widened_exactly, whole_numbers_are_exact, neighbours_change_no_bit,
             softmax_special, max_special, activations_keep_nan, place_of_a_row_changes_no_bit, zero_weights_read_nothing);
     };
     (@checks $run:path, $module:ident, $name:literal, $attributes:tt; $($check:ident),*) => {

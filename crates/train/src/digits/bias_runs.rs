@@ -219,7 +219,10 @@ pub fn bias_runs(data: &Path, seed: u64, out: &Path) -> Result<()> {
 }
 
 /// The results of `work` for 0, 1, …, each on a thread of its own.
-fn in_threads<T: Send>(count: usize, work: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
+pub(super) fn in_threads<T: Send>(
+    count: usize,
+    work: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     std::thread::scope(|scope| {
         let work = &work;
         let all: Vec<_> = (0..count).map(|n| scope.spawn(move || work(n))).collect();
@@ -251,7 +254,7 @@ fn settings(seed: u64) -> String {
 }
 
 /// The numbers of a line.
-fn line(log: &mut String, (kind, scheme): (&str, &str), seed: u64, numbers: &[String]) {
+pub(super) fn line(log: &mut String, (kind, scheme): (&str, &str), seed: u64, numbers: &[String]) {
     let _ = writeln!(log, "{kind}\t{scheme}\t{seed}\t{}", numbers.join("\t"));
 }
 

@@ -16,6 +16,7 @@ mod mlp_runs;
 mod position_race;
 mod positions_2d;
 mod scale_runs;
+mod shape_runs;
 mod shipped;
 mod shipped_text;
 mod shipped_words;

@@ -7,7 +7,7 @@ use web_sys::{
     RequestCache, RequestInit, Response,
 };
 use worker::model::error::ModelError;
-use worker::model::file::{LARGEST, is_web_page};
+use worker::model::file::{LARGEST, is_web_page, no_answer};
 use worker::model::stored_file::ResponseInfo;
 
 use super::models::LoadError;
@@ -130,18 +130,7 @@ pub(super) async fn request(
         let why = match message_of(&error) {
             _ if !scope.navigator().on_line() => "this device is offline".to_owned(),
             // All that a browser says of these.
-            why if error.is_instance_of::<js_sys::TypeError>() => {
-                // Its pages cannot be read by other sites, only its files.
-                let is_page = url.contains("huggingface.co/") && url.contains("/blob/");
-                let hint = if is_page {
-                    ". The address of a file has /resolve/ where its page has /blob/"
-                } else {
-                    ""
-                };
-                format!(
-                    "either no host answers there, or the host does not allow other sites to read its files (CORS): {why}{hint}"
-                )
-            }
+            why if error.is_instance_of::<js_sys::TypeError>() => no_answer(url, &why),
             why => why,
         };
         load_error(signal, format!("{url} cannot be fetched: {why}."))
@@ -198,11 +187,12 @@ pub(super) fn beside(url: &str, name: &str) -> Option<String> {
         .map(|(folder, _)| format!("{folder}/{name}"))
 }
 
-/// Why the browser does not open a file of its storage, in words.
+/// Why the browser does not open a file of its storage or write to it, in words.
 pub(super) fn storage_message_of(error: &JsValue) -> String {
     let name = Reflect::get(error, &"name".into()).ok();
     match name.and_then(|name| name.as_string()).as_deref() {
         Some("NoModificationAllowedError") => "another page has this file open".to_owned(),
+        Some("QuotaExceededError") => "the storage for this site is full".to_owned(),
         _ => message_of(error),
     }
 }

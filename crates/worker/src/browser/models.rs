@@ -17,6 +17,7 @@ use worker::model::file;
 use worker::model::host::{ModelHost, Source};
 use worker::model::packing::Packing;
 use worker::model::protocol::{ModelEvent, ModelInfo, ModelRequest, Origin, Storage};
+use worker::model::stored_file::IF_DAMAGED;
 use worker::protocol::{Envelope, UNASKED, unpack};
 
 use super::channel::{Channel, Endpoint};
@@ -184,10 +185,14 @@ impl Models {
                 self.tell(id, ModelEvent::Loading(share));
             }
         };
-        let mut loaded = self
-            .host
-            .borrow_mut()
-            .load(source, packing, &mut progress)?;
+        let loaded = self.host.borrow_mut().load(source, packing, &mut progress);
+        let mut loaded = loaded.map_err(|error| match storage {
+            Some(Storage::Stored { .. }) => {
+                let why = error.to_string();
+                LoadError::Failed(format!("{}. {IF_DAMAGED}", why.trim_end_matches('.')))
+            }
+            _ => error.into(),
+        })?;
         loaded.load_ms = self.now_ms() - begun;
         loaded.storage = storage;
         Ok(loaded)

@@ -5,9 +5,9 @@ use wasm_bindgen::JsValue;
 use web_sys::{FileSystemDirectoryHandle, Response};
 use worker::folder::folder;
 use worker::model::protocol::Storage;
-use worker::model::stored_file::{FileInfo, ResponseInfo, Reuse};
+use worker::model::stored_file::{FileInfo, ResponseInfo, Reuse, after_break};
 
-use super::fetch::{Download, body, check_size, message_of, request};
+use super::fetch::{Download, body, check_size, message_of, request, storage_message_of};
 use super::memory::InMemory;
 use super::models::LoadError;
 use super::store::StoredFile;
@@ -119,7 +119,8 @@ impl Transfer<'_> {
         let stream = body(self.url, response)?;
         let mut download = Download::new(self.url, info.total, before)?;
         let (mut begun, mut refused, mut memory) = (before > 0, None, None);
-        let known = if before > 0 { stored.size() } else { 0 };
+        let stored_before = stored.size();
+        let known = if before > 0 { stored_before } else { 0 };
         let (url, progress) = (self.url, &mut *self.progress);
         let mut each = |chunk: &Uint8Array, at: u64| -> Result<bool, LoadError> {
             if at < known && !stored.holds(at, known, chunk) {
@@ -161,11 +162,15 @@ impl Transfer<'_> {
             // opened.
             let _ = stored.empty();
         }
-        read.map_err(|error| {
-            with_resume_hint(error, begun && info.total.is_some() && stored.size() > 0)
+        read.map_err(|error| match error {
+            LoadError::Broken(why) if begun && info.total.is_some() => {
+                let way_on = after_break(stored_before, stored.size());
+                LoadError::Broken(way_on.map_or_else(|| why.clone(), |on| format!("{why} {on}")))
+            }
+            other => other,
         })?;
         let storage = match &refused {
-            Some(why) => Storage::Refused(message_of(why)),
+            Some(why) => Storage::Refused(storage_message_of(why)),
             None => Storage::Stored { before },
         };
         Ok(Some(Came { memory, storage }))
@@ -195,13 +200,4 @@ fn in_memory(
         ))
     })?;
     Ok(memory)
-}
-
-fn with_resume_hint(error: LoadError, is_kept: bool) -> LoadError {
-    match error {
-        LoadError::Broken(why) if is_kept => LoadError::Broken(format!(
-            "{why} What came is kept: open it again, and only the rest is fetched."
-        )),
-        other => other,
-    }
 }

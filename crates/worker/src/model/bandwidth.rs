@@ -1,7 +1,8 @@
 //! The speed at which this device reads the weights of a model.
 
 use engine::kernel::{
-    BlockType, PANEL_ROWS, PackedBlocks, PackedF32, QuantizedActivations, matmul_blocks, matmul_f32,
+    BlockType, HalfType, PANEL_ROWS, PackedBlocks, PackedF32, PackedHalf, QuantizedActivations,
+    matmul_blocks, matmul_f32, matmul_half,
 };
 use engine::ndarray::Array2;
 use engine::quant::{Matrix, QuantError, Type};
@@ -84,6 +85,7 @@ fn has_room(bytes: usize) -> bool {
 /// as others; wasm's allocator writes them, so each page has its own memory.
 enum Weights {
     Plain(PackedF32),
+    Half(PackedHalf),
     Blocks(PackedBlocks),
     /// Of a type without a product of its own.
     Stored(Matrix),
@@ -92,8 +94,11 @@ enum Weights {
 impl Weights {
     fn zeros(kind: Type, rows: usize) -> Result<Self, QuantError> {
         let blocks = |kind| Self::Blocks(PackedBlocks::zeros(kind, rows, COLS));
+        let half = |kind| Self::Half(PackedHalf::zeros(kind, rows, COLS));
         Ok(match kind {
             Type::F32 => Self::Plain(PackedF32::zeros(rows, COLS)),
+            Type::F16 => half(HalfType::F16),
+            Type::Bf16 => half(HalfType::Bf16),
             Type::Q8_0 => blocks(BlockType::Q8_0),
             Type::Q4_0 => blocks(BlockType::Q4_0),
             Type::Q4_1 => blocks(BlockType::Q4_1),
@@ -104,6 +109,7 @@ impl Weights {
     fn multiply(&self, token: &mut Token) {
         match self {
             Self::Plain(weights) => matmul_f32(weights, &token.plain, &mut token.out),
+            Self::Half(weights) => matmul_half(weights, &token.plain, &mut token.out),
             Self::Blocks(weights) => matmul_blocks(weights, &token.quantized, &mut token.out),
             Self::Stored(matrix) => drop(matrix.linear(token.row.view(), None)),
         }
@@ -152,6 +158,8 @@ mod tests {
     fn each_type_is_measured_by_its_bytes() {
         for (kind, block, numbers) in [
             (Type::F32, 4, 1),
+            (Type::F16, 2, 1),
+            (Type::Bf16, 2, 1),
             (Type::Q8_0, 34, 32),
             (Type::Q4_0, 18, 32),
             (Type::Q4_1, 20, 32),
@@ -182,9 +190,18 @@ mod tests {
 
     #[test]
     fn matrices_of_zeros_have_the_bytes_of_their_type() {
-        for kind in [Type::F32, Type::Q8_0, Type::Q4_0, Type::Q4_1, Type::Q5K] {
+        for kind in [
+            Type::F32,
+            Type::F16,
+            Type::Bf16,
+            Type::Q8_0,
+            Type::Q4_0,
+            Type::Q4_1,
+            Type::Q5K,
+        ] {
             let size = match Weights::zeros(kind, 16).unwrap() {
                 Weights::Plain(weights) => weights.bytes(),
+                Weights::Half(weights) => weights.bytes(),
                 Weights::Blocks(weights) => weights.bytes(),
                 Weights::Stored(matrix) => matrix.size(),
             };

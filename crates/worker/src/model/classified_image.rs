@@ -72,7 +72,7 @@ impl ClassifiedImage {
                 Arc::new(OpenedPicture::new(Arc::clone(model) as _, image, labels)).into()
             }
             AnyModel::Windows(model) => {
-                Arc::new(OpenedWindows::new(Arc::clone(model), image)).into()
+                Arc::new(OpenedWindows::new(Arc::clone(model), image, labels)).into()
             }
             AnyModel::Text(_) | AnyModel::Sentence(_) => return Err(not_text()),
         };

@@ -125,7 +125,7 @@ impl Parameters for CountingLoader<'_> {
     }
 
     fn pack(&self, name: &str, matrix: Array2<f32>) -> Result<Weight> {
-        let weight = self.form.pack(name, matrix)?;
+        let weight = self.form.pack_made(name, self.source.form(name), matrix)?;
         self.counts.keep(name, &weight);
         Ok(weight)
     }
@@ -138,6 +138,55 @@ mod tests {
     use engine::ndarray::Ix2;
     use engine::parameters::Compressed;
     use engine::quant::Type;
+
+    /// A source that stores everything in F16.
+    struct Halves(Formula);
+
+    impl Parameters for Halves {
+        fn names(&self) -> Vec<String> {
+            self.0.names()
+        }
+
+        fn shape(&self, name: &str) -> Option<Vec<usize>> {
+            self.0.shape(name)
+        }
+
+        fn form(&self, _: &str) -> Type {
+            Type::F16
+        }
+
+        fn read(&mut self, name: &str) -> Result<ArrayD<f32>> {
+            // Whole numbers below 2¹¹, which F16 holds.
+            let numbers = self.0.read(name)?;
+            Ok(numbers.mapv(|x| (1000.0 * x).round()))
+        }
+    }
+
+    #[test]
+    fn a_transposed_matrix_of_16_bits_keeps_them() {
+        let shapes = [("a.weight".to_owned(), vec![8, 64])];
+        for (form, bytes) in [
+            (MatrixForm::Fast, 2 * 8 * 64),
+            (MatrixForm::Stored, 2 * 8 * 64),
+            (Type::F32.into(), 4 * 8 * 64),
+        ] {
+            let mut ignore = |_| {};
+            let counts = LoadCounts::new(&mut ignore);
+            let source = Box::new(Halves(Formula::new(0, shapes.clone())));
+            let mut loader = CountingLoader::new(source, form, &counts);
+            let stored = loader.read("a.weight").unwrap();
+            let stored = stored.into_dimensionality::<Ix2>().unwrap();
+            let turned = stored.t().as_standard_layout().into_owned();
+            let weight = loader.pack("a.weight", turned.clone()).unwrap();
+            assert_eq!(counts.bytes(), bytes, "{form:?}");
+            let all: Vec<usize> = (0..64).collect();
+            assert_eq!(weight.rows(&all).unwrap(), turned);
+            // What F16 does not hold stays as it is.
+            let weight = loader.pack("a.weight", turned / 3.0).unwrap();
+            assert_eq!(counts.bytes(), 4 * 8 * 64);
+            assert!(weight.rows(&all).unwrap().iter().any(|x| x.fract() != 0.0));
+        }
+    }
 
     #[test]
     fn what_a_model_keeps_is_counted_once_in_the_form_it_is_kept_in() {

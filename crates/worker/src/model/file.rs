@@ -23,6 +23,20 @@ pub fn is_web_page(start: &[u8]) -> bool {
     })
 }
 
+/// What to say where a browser has no answer of a host and tells no more than that it has none.
+pub fn no_answer(url: &str, why: &str) -> String {
+    // Its pages cannot be read by other sites, only its files.
+    let is_page = url.contains("huggingface.co/") && url.contains("/blob/");
+    let way_on = if is_page {
+        "The address of a file has /resolve/ where its page has /blob/"
+    } else {
+        "If the browser can download it by itself, do so and open it from this device"
+    };
+    format!(
+        "either no host answers there, or the host does not allow other sites to read its files (CORS): {why}. {way_on}"
+    )
+}
+
 /// The indices of the weights among files of these names, the first part first where they are in
 /// several files; all others lie beside them.
 ///
@@ -119,6 +133,19 @@ mod tests {
         ] {
             assert!(!is_web_page(file), "{file:?}");
         }
+    }
+
+    #[test]
+    fn a_host_without_an_answer_leaves_a_way_on() {
+        let words = no_answer("https://host/a.gguf", "Failed to fetch");
+        for part in ["(CORS): Failed to fetch. If", "open it from this device"] {
+            assert!(words.contains(part), "{part}: {words}");
+        }
+        let page = no_answer("https://huggingface.co/a/b/blob/main/a.gguf", "Failed");
+        assert!(
+            page.contains("/resolve/") && !page.contains("download"),
+            "{page}"
+        );
     }
 
     #[test]

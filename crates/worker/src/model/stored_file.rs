@@ -36,6 +36,22 @@ pub struct FileInfo {
     pub mark: Option<String>,
 }
 
+/// What a reader can do after a download that broke off, with so many stored bytes before it and
+/// after it; nothing where there are too few to continue from.
+pub fn after_break(before: u64, now: u64) -> Option<&'static str> {
+    match now {
+        0..=OVERLAP => None,
+        _ if now == before => Some(
+            "It ended there before, too: its host may promise more than it has. If the browser can download it by itself, \
+             do so and open it from this device.",
+        ),
+        _ => Some("What came is kept: open it again, and only the rest is fetched."),
+    }
+}
+
+/// What a reader can do where stored bytes do not open.
+pub const IF_DAMAGED: &str = "The file is kept on this device: if it is damaged, delete it from the list of what is kept, and fetch it again.";
+
 /// The use of stored bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reuse {
@@ -180,6 +196,19 @@ mod tests {
         }
         let weak = answer(200, &[("ETag", "W/\"v1\""), ("Last-Modified", "Monday")]);
         assert_eq!(weak.mark.as_deref(), Some("Monday"));
+    }
+
+    #[test]
+    fn a_download_that_ends_where_it_ended_before_is_not_said_to_continue() {
+        assert_eq!(after_break(0, 0), None);
+        assert_eq!(after_break(1 << 20, 0), None);
+        assert_eq!(after_break(0, OVERLAP), None, "all of it is fetched again");
+        for (before, now) in [(0, 1 << 17), (1 << 17, 1 << 18), (1 << 18, 1 << 17)] {
+            let words = after_break(before, now).unwrap();
+            assert!(words.contains("only the rest"), "{words}");
+        }
+        let words = after_break(1 << 17, 1 << 17).unwrap();
+        assert!(words.contains("open it from this device"), "{words}");
     }
 
     #[test]

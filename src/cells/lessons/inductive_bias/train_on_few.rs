@@ -5,7 +5,8 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, command_of_runs, values};
-use crate::cells::parts::player::{UNTIL, beginning, player};
+use crate::cells::parts::kept_runs::{KeptRuns, Trained};
+use crate::cells::parts::player::{UNTIL, beginning, seeds_player};
 use crate::plot::{Chart, ChartView, Kind, Series};
 use crate::widgets::{Concept, More};
 
@@ -45,6 +46,18 @@ const NETWORKS: [Network; 2] = [
     },
 ];
 
+/// The networks whose finished runs are kept.
+const TRAINED: [Trained; 2] = [kept(0), kept(1)];
+
+/// What is kept of a network.
+const fn kept(n: usize) -> Trained {
+    Trained {
+        name: NETWORKS[n].name,
+        result: NETWORKS[n].now,
+        concept: NETWORKS[n].concept,
+    }
+}
+
 /// The logged runs: mean, lowest and highest of each network.
 const LOGGED: [[&str; 3]; 2] = [
     ["log.cnn.mean", "log.cnn.low", "log.cnn.high"],
@@ -54,13 +67,20 @@ const LOGGED: [[&str; 3]; 2] = [
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
+    let kept = KeptRuns::new(cx, &TRAINED);
     view! {
-        <div class="controls">{cx.verbatim_choice_box("size")} {player(cx, UNASKED)}</div>
+        <div class="controls">
+            {cx.verbatim_choice_box("size")} {cx.choice_box("variant")} {seeds_player(cx, UNASKED)}
+        </div>
         <div class="cols-2">
             <div class="stack tight">{here(cx, computed)} {now(cx)}</div>
-            <div class="stack tight">{logged(cx, computed)} {note(cx)}</div>
+            <div class="stack tight">
+                {logged(cx, computed)} {kept.tracks("Your runs over the logged runs, on drawn digits")}
+            </div>
         </div>
-        <More summary="The logged runs as a table">{table(cx)} {command_of_runs(cx)}</More>
+        <More summary="Your runs and those on MNIST as tables">
+            {kept.table()} {table(cx)} {note(cx)} {command_of_runs(cx)}
+        </More>
         <More summary="Seed">{cx.seed_box()}</More>
         {beginning(cx)}
     }
@@ -92,7 +112,7 @@ fn here(cx: CellCx, computed: Computed) -> AnyView {
     });
     cx.offer_chart("here", chart);
     view! {
-        <ChartView chart label="Trained here: drawn test digits read right" height=230 format=Format::Percent(1) until=UNTIL />
+        <ChartView chart label="Trained here: drawn test digits read right" height=165 format=Format::Percent(1) until=UNTIL />
     }
     .into_any()
 }
@@ -167,7 +187,7 @@ fn logged(cx: CellCx, computed: Computed) -> AnyView {
     });
     cx.offer_chart("logged", chart);
     view! {
-        <ChartView chart label="Logged runs on MNIST: right answers against the number of training digits" height=230
+        <ChartView chart label="Logged runs on MNIST: right answers against the number of training digits" height=165
             format=Format::Percent(1) />
     }
     .into_any()
@@ -176,7 +196,7 @@ fn logged(cx: CellCx, computed: Computed) -> AnyView {
 fn note(cx: CellCx) -> AnyView {
     view! {
         <p class="hint">
-            "The left chart shows your runs, on digits that this site draws. The right chart shows our logged runs on MNIST: means over "
+            "The left chart shows your runs, on digits that this site draws. The right chart shows our logged runs on MNIST, with a class token: means over "
             {cx.num("seeds", &[], Format::Count)} " seeds, " {cx.num("log.steps", &[], Format::Count)}
             " steps, tested with " {cx.num("log.test", &[], Format::Count)} " digits."
         </p>

@@ -24,9 +24,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
                 {cx.slider("layer", Format::Count)}
                 <div class="rebuilt">{field(cx)}</div>
                 <p>
-                    "The chosen number is computed from " {cx.num("field.rows", &[], Format::Count)} " \u{d7} "
+                    "The chosen number sees " {cx.num("field.rows", &[], Format::Count)} " \u{d7} "
                     {cx.num("field.columns", &[], Format::Count)} " pixels, "
-                    {cx.num("field.share", &[], Format::Percent(0))} " of the picture. The pixel with the most ways to it has "
+                    {cx.num("field.share", &[], Format::Percent(0))} " of the picture. Most ways from one pixel to the number: "
                     {cx.num("paths.most", &[], Format::Count)} "."
                 </p>
             </div>

@@ -5,7 +5,7 @@ use cells::format::Format;
 use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
-use crate::cells::parts::figures::{Computed, curve, values};
+use crate::cells::parts::figures::{Computed, command_of_runs, curve, values};
 use crate::plot::{Chart, ChartView, Kind, Series};
 use crate::widgets::{Concept, More, set};
 
@@ -69,7 +69,9 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {cx.num("log.depth", &[], Format::Count)} " blocks, means over "
             {cx.num("seeds", &[], Format::Count)} " seeds."
         </p>
-        <More summary="The ends of the runs, and the seed">{ends(cx)} {cx.seed_box()}</More>
+        <More summary="The ends of the runs, and the seed">
+            {ends(cx)} {cx.seed_box()} {command_of_runs(cx)}
+        </More>
     }
     .into_any()
 }

@@ -40,7 +40,8 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <div class="stack tight">
                 {published(cx, computed)}
                 <p class="hint">
-                    "Published: top-one accuracy on ImageNet after pre-training on three sets of pictures and fine-tuning ("
+                    "Published: " <span data-label="">"right answers (top-1 accuracy)"</span>
+                    " on ImageNet after pre-training on three sets of pictures and fine-tuning ("
                     <span data-label="">"Dosovitskiy et al., 2021, table 5"</span> ")."
                 </p>
             </div>

@@ -5,8 +5,9 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::values;
+use crate::cells::parts::kept_runs::{KeptRuns, Trained};
 use crate::cells::parts::model_note::trained;
-use crate::cells::parts::player::{UNTIL, beginning, player};
+use crate::cells::parts::player::{UNTIL, beginning, seeds_player};
 use crate::plot::{Chart, ChartView, Kind, Series};
 use crate::widgets::{Concept, More};
 
@@ -47,14 +48,29 @@ const STUDENTS: [Student; 3] = [
     },
 ];
 
+/// The students whose finished runs are kept.
+const TRAINED: [Trained; 3] = [kept(0), kept(1), kept(2)];
+
+/// What is kept of a student.
+const fn kept(n: usize) -> Trained {
+    Trained {
+        name: STUDENTS[n].name,
+        result: STUDENTS[n].now,
+        concept: STUDENTS[n].concept,
+    }
+}
+
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
+    let kept = KeptRuns::new(cx, &TRAINED);
     view! {
-        <div class="controls">{player(cx, UNASKED)}</div>
+        <div class="controls">{seeds_player(cx, UNASKED)}</div>
         <div class="cols-2">
             {chart(cx)}
             <div class="stack tight">{table(cx)} {teacher(cx)}</div>
         </div>
+        {kept.tracks("Your runs over the logged runs")}
+        <More summary="Your runs as a table, and the command of ours">{kept.table()}</More>
         <More summary="Seed">{cx.seed_box()}</More>
         {beginning(cx)}
         {trained(&["digit-cnn"])}
@@ -87,7 +103,7 @@ fn chart(cx: CellCx) -> AnyView {
     });
     cx.offer_chart("right", chart);
     view! {
-        <ChartView chart label="Drawn test digits that each student reads right" height=230 format=Format::Percent(1) until=UNTIL />
+        <ChartView chart label="Drawn test digits that each student reads right" height=190 format=Format::Percent(1) until=UNTIL />
     }
     .into_any()
 }

@@ -19,6 +19,13 @@ const CURVES: [(&str, &str, Concept); 2] = [
     ("the mean digit", "error.mean.line", Concept::Score),
 ];
 
+/// The rows of the published accuracies.
+const PUBLISHED: [&str; 3] = [
+    "masked patches of JFT, without labels",
+    "not at all: from scratch",
+    "JFT with labels",
+];
+
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     view! {
@@ -31,6 +38,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             </div>
             <div class="stack tight">{chart(cx)} {numbers(cx)}</div>
         </div>
+        <More summary="Published: ViT-B/16 on ImageNet">{published(cx)}</More>
         <More summary="Seed">{cx.seed_box()}</More>
         {beginning(cx)}
     }
@@ -81,6 +89,45 @@ fn numbers(cx: CellCx) -> AnyView {
             " patches are hidden; learned from " {cx.num("learned", &[], Format::Count)} " drawn digits, measured on "
             {cx.num("test", &[], Format::Count)} " others."
         </p>
+    }
+    .into_any()
+}
+
+/// What was published of a large model: its accuracies, and the differences.
+fn published(cx: CellCx) -> AnyView {
+    let row = |(n, name): (usize, &'static str)| {
+        let gain = match n.checked_sub(1) {
+            None => "".into_any(),
+            Some(other) => cx.num("gains", &[other], Format::Fixed(1)),
+        };
+        view! {
+            <tr>
+                <th scope="row">{name}</th>
+                <td>{cx.num("published", &[n], Format::Percent(1))}</td>
+                <td>{gain}</td>
+            </tr>
+        }
+    };
+    let rows = PUBLISHED.into_iter().enumerate().map(row);
+    view! {
+        <div class="scroll" tabindex="0" role="region" aria-label="Published accuracies">
+            <table>
+                <caption>
+                    <span data-label="">
+                        "Pictures of ImageNet that ViT-B/16 names (Dosovitskiy et al., 2021, section 4.6 and table 5)"
+                    </span>
+                    ", and how many points more it names after masked patch prediction"
+                </caption>
+                <thead>
+                    <tr>
+                        <th scope="col">"trained before"</th>
+                        <th scope="col">"accuracy"</th>
+                        <th scope="col">"gain"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows.collect_view()}</tbody>
+            </table>
+        </div>
     }
     .into_any()
 }

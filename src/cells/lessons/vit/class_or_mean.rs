@@ -23,7 +23,7 @@ struct Side {
 const SIDES: [Side; 2] = [
     Side {
         title: "digit-vit: class token",
-        map: "Its weights in the last layer, mean over the heads",
+        map: "Weights in the last block, mean over its heads",
         weights: "class.weights",
         probabilities: "class.probabilities",
         answer: "class.answer",

@@ -48,7 +48,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             {received(cx)}
             <div class="drawing-answer">
                 <p class="verdict">
-                    {move || if is_empty.get() { "The pad is empty. Of a blank picture it reads " } else { "It reads " }}
+                    {move || if is_empty.get() { "The pad is empty. In a blank picture it reads " } else { "It reads " }}
                     <strong>{cx.num("answer", &[], Format::Count)}</strong> ", with "
                     {cx.num("answer.probability", &[], Format::Percent(1))}
                 </p>

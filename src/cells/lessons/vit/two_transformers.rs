@@ -20,13 +20,13 @@ const SIZES: [(&str, [&str; 2]); 7] = [
     ("dimension of the model", ["translator.width", "vit.width"]),
     ("heads", ["translator.heads", "vit.heads"]),
     ("inner width of the MLP", ["translator.inner", "vit.inner"]),
-    ("what one token is made of", ["translator.in", "vit.in"]),
+    ("one token is made from", ["translator.in", "vit.in"]),
     ("scores at the end", ["translator.out", "vit.out"]),
 ];
 
 /// What is said behind a size, by its place in [`SIZES`] and the model.
 const UNITS: [(usize, [&str; 2]); 2] = [
-    (5, [" words, one of them", " pixels"]),
+    (5, [" possible words", " pixels"]),
     (6, [" words", " classes"]),
 ];
 

@@ -5,7 +5,8 @@ use leptos::prelude::*;
 
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::figures::{Computed, command_of_runs, values};
-use crate::cells::parts::player::{UNTIL, beginning, player};
+use crate::cells::parts::kept_runs::{KeptRuns, Trained};
+use crate::cells::parts::player::{UNTIL, beginning, seeds_player};
 use crate::plot::{Chart, ChartView, Kind, Series};
 use crate::widgets::{Concept, More};
 
@@ -21,10 +22,10 @@ const READ: [(&str, &str, Concept); 3] = [
 
 /// The lines of the right chart.
 const ENTROPIES: [(&str, &str, Concept); 4] = [
-    ("both: of the mean", "both.all", Concept::Weight),
-    ("both: mean", "both.each", Concept::Output),
-    ("missing: of the mean", "lacking.all", Concept::Score),
-    ("missing: mean", "lacking.each", Concept::Position),
+    ("both: mean target", "both.all", Concept::Weight),
+    ("both: single targets", "both.each", Concept::Output),
+    ("missing: mean target", "lacking.all", Concept::Score),
+    ("missing: single targets", "lacking.each", Concept::Position),
 ];
 
 /// The rows of the table of this tab: name, in place, moved.
@@ -32,6 +33,20 @@ const NOW: [[&str; 3]; 3] = [
     ["centred and sharpened", "both.right.now", "both.moved.now"],
     ["one part missing", "lacking.right.now", "lacking.moved.now"],
     ["pixels", "pixels.right", "pixels.moved"],
+];
+
+/// The networks whose finished runs are kept, by what they read of the moved digits.
+const TRAINED: [Trained; 2] = [
+    Trained {
+        name: NOW[0][0],
+        result: NOW[0][2],
+        concept: READ[0].2,
+    },
+    Trained {
+        name: NOW[1][0],
+        result: NOW[1][2],
+        concept: READ[1].2,
+    },
 ];
 
 /// The rows of the logged runs: name, mean, lowest and highest.
@@ -71,14 +86,20 @@ const LOGGED: [[&str; 4]; 5] = [
 /// The view of the cell.
 pub(crate) fn view(cx: CellCx) -> AnyView {
     let computed = cx.computed();
+    let kept = KeptRuns::new(cx, &TRAINED);
     view! {
-        <div class="controls">{cx.choice_box("without")} {player(cx, UNASKED)}</div>
+        <div class="controls">{cx.choice_box("without")} {seeds_player(cx, UNASKED)}</div>
         <div class="cols-2">
             {chart(cx, computed, "read", ("Moved test digits read right", "share right"), "looks", &READ)}
             {chart(cx, computed, "entropies", ("Entropies of the targets", "nats"), "", &ENTROPIES)}
         </div>
-        {now(cx)}
-        <More summary="The logged runs on MNIST">{logged(cx)} {command_of_runs(cx)}</More>
+        <div class="cols-2">
+            {now(cx)}
+            {kept.tracks("Moved digits: your runs over the logged runs")}
+        </div>
+        <More summary="Your runs and those on MNIST as tables">
+            {kept.table()} {logged(cx)} {command_of_runs(cx)}
+        </More>
         <More summary="Seed">{cx.seed_box()}</More>
         {beginning(cx)}
     }

@@ -133,7 +133,7 @@ impl Lens {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parts::test_models::{computed, text};
+    use crate::parts::test_models::{FewerTokens, computed, text};
 
     /// The last row is the model's own prediction, and the others add up to less than one.
     #[test]
@@ -147,6 +147,21 @@ mod tests {
         assert_eq!(c.words("prediction")[0], "\u{2423}ball");
         let at = |depth: usize| c.at("last", &[depth]).unwrap();
         assert!(at(1) < 0.01 && at(2) > 0.9 && at(3) > 0.8 && at(4) > 0.95);
+    }
+
+    /// A row that fills the embedding up may be read off an early block: it is named by its number.
+    #[test]
+    fn a_row_without_a_token_has_its_number() {
+        let whole = trained::gpt(&crate::parts::test_models::cache()).unwrap();
+        let model: Arc<dyn TextModel> = Arc::new(FewerTokens::before("Ġball", whole).unwrap());
+        let id = model.tokenizer().size();
+        let mut job = start(&Inputs::defaults(&inputs()), model).unwrap();
+        let found = loop {
+            if let Progress::Done(found) = job.advance().unwrap() {
+                break found;
+            }
+        };
+        assert_eq!(found.words("prediction")[0], format!("id {id}, no token"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::model::decoder::Session;
 use engine::nn::softmax::top_indices;
 use engine::sample::{Sampler, Sampling};
-use ndarray::{Array1, Array2, ArrayView1};
+use ndarray::{Array1, Array2, ArrayView1, Axis};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -103,9 +103,11 @@ fn compute_opened(inputs: &Inputs, model: &dyn TextModel) -> Result<Computation,
     let mut ids = vec![model.start()?];
     ids.extend(pieces.ids);
     let logits = Session::new(decoder).feed(&ids)?;
-    let best = top_indices(logits.view(), WORDS.len());
+    // As when it writes: rows that fill the matrix up and name no token are never drawn.
+    let tokens = tokenizer.size().min(logits.len());
+    let row = logits.slice_axis(Axis(0), (..tokens).into());
+    let best = top_indices(row, WORDS.len());
     let mut record = Record::new();
-    let row = logits.view();
     let probabilities = shown!(record, engine::nn::softmax::softmax, row);
     let share: f32 = best.iter().map(|&id| probabilities[id]).sum();
     let scores: Array1<f32> = best.iter().map(|&id| logits[id]).collect();
@@ -239,5 +241,18 @@ mod tests {
             assert!(kept(&c).iter().all(|share| share.is_finite()));
             assert!(c.at("survivors", &[]) >= Some(1.0));
         }
+    }
+
+    /// A row that fills an opened model's embedding up is never drawn, as when the model writes.
+    #[test]
+    fn a_row_without_a_token_is_not_drawn() {
+        let given = Inputs::defaults(&opened_inputs());
+        let whole = crate::parts::trained::gpt(&crate::parts::test_models::cache()).unwrap();
+        let best = &compute_opened(&given, &*whole).unwrap().words("words")[0].clone();
+        let cut = best.replace('\u{2423}', "Ġ");
+        let model = crate::parts::test_models::FewerTokens::before(&cut, whole).unwrap();
+        let found = compute_opened(&given, &model).unwrap();
+        assert!(!found.words("words").contains(best));
+        assert_eq!(found.words("words").len(), WORDS.len());
     }
 }

@@ -14,8 +14,9 @@ use crate::frame::shown::{Call, Record};
 use crate::input::{InputSpec, InputValue, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::ModelCache;
+use crate::parts::block_parts::AT_ONCE;
+pub use crate::parts::decoder_parts::DECODER;
 use crate::parts::decoder_parts::PARTS;
-pub use crate::parts::decoder_parts::{AFTER, ATTENTION, BEFORE, MLP, Of, Spot, walked};
 use crate::parts::trained::{self, GPT, Pieces, START};
 use crate::spec::{CellSpec, Job, Progress, Run, WorkerKind};
 use crate::text_model::TextModel;
@@ -31,9 +32,6 @@ const MOST_TOKENS: usize = 32;
 
 /// The widest tensor of tiny-gpt: the first layer of the MLP.
 const WIDEST: usize = 512;
-
-/// Columns of a tensor of an opened model that are shown at once.
-pub const AT_ONCE: usize = 128;
 
 /// The most blocks, heads and columns of a tensor that an opened model has: limits of the inputs that
 /// choose one.
@@ -275,6 +273,7 @@ mod tests {
     use super::*;
     use crate::jobs::JobCache;
     use crate::model_cache::CausalLm;
+    use crate::parts::block_parts::{Of, Spot};
     use crate::parts::test_models::{cache, choice, computed, number, text};
     use engine::model::decoder::DecoderExt;
     use engine::trace::Recorder;
@@ -541,12 +540,12 @@ mod tests {
         let mut found = 0;
         for part in PARTS {
             for (layer, head) in [(1, 2), (4, 3)] {
-                let spot = Spot::new((layer, head), part, (4, 2)).unwrap();
+                let spot = Spot::new(&DECODER, (layer, head), part, (4, 2)).unwrap();
                 let c = open(spot);
                 let count = shape(&c, "terms")[0];
                 for (k, m) in [(0, 0), (1, 0), (3, 0), (1, 1), (4, 1), (70, 0)] {
                     let term = c.at("terms", &[k, m]);
-                    let source = spot.source(Of::Term(k, m), count, sizes);
+                    let source = spot.source(&DECODER, Of::Term(k, m), count, sizes);
                     if let (Some(source), Some(term)) = (source, term) {
                         // A score that is hidden shows its value before the mask.
                         if term.is_finite() {
@@ -555,7 +554,7 @@ mod tests {
                         }
                     }
                 }
-                if let Some(source) = spot.source(Of::Step(0), count, sizes) {
+                if let Some(source) = spot.source(&DECODER, Of::Step(0), count, sizes) {
                     let step = c.at("steps", &[0]).unwrap();
                     assert_eq!(value(&open(source), "value"), step, "{spot:?}");
                     found += 1;
@@ -563,7 +562,7 @@ mod tests {
             }
         }
         assert!(found > 70, "{found}");
-        assert_eq!(Spot::new((1, 1), "w", (0, 0)), None);
+        assert_eq!(Spot::new(&DECODER, (1, 1), "w", (0, 0)), None);
     }
 
     /// What the lesson says of the cell as it opens.

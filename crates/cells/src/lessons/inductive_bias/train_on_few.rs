@@ -1,5 +1,6 @@
 //! Two small networks of as many parameters, one with convolutions and one a Vision Transformer, that
-//! learn a few digits side by side; and the same of our logged runs.
+//! learn a few digits side by side; and the same of our logged runs. The Vision Transformer may lack its
+//! table of positions, or take the mean of its patches in place of the class token.
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::ModelCache;
 use crate::parts::bias_runs::{self, LOG};
+use crate::parts::drawn_runs;
 use crate::parts::training::{Steps, Training};
 use crate::spec::{CellSpec, Job, Run, WorkerKind};
 
@@ -20,6 +22,9 @@ const LOOK: u64 = 25;
 
 /// The sizes of the training sets, as the reader chooses them.
 const NAMES: [&str; 3] = ["100", "300", "1000"];
+
+/// The Vision Transformers, as the reader chooses them, in the order of [`Kind::VITS`].
+const VARIANTS: [&str; 3] = ["class token", "no positions", "mean of patches"];
 
 /// The cell `train-on-few`.
 pub const SPEC: CellSpec = CellSpec {
@@ -31,7 +36,7 @@ pub const SPEC: CellSpec = CellSpec {
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
-    files: |_| vec![LOG],
+    files: |_| vec![LOG, drawn_runs::LOG],
     start,
     partial_from: None,
 };
@@ -40,6 +45,7 @@ fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::number("steps", "Steps", (0.0, STEPS as f64, 1.0), 0.0),
         InputSpec::choice("size", "Training digits", &NAMES),
+        InputSpec::choice("variant", "Vision Transformer", &VARIANTS),
         InputSpec::seed(1),
     ]
 }
@@ -53,7 +59,7 @@ struct Course {
     /// The share of test digits that are read right, at step 0, [`LOOK`], 2 · [`LOOK`], …
     right: Vec<f64>,
     calls: Vec<Call>,
-    log: Arc<String>,
+    logs: [Arc<String>; 2],
 }
 
 impl Course {
@@ -96,19 +102,25 @@ impl Steps for Course {
     }
 }
 
+/// The position of a choice among its names.
+fn chosen(inputs: &Inputs, input: &str, names: &[&str]) -> Result<usize, CellError> {
+    let chosen = inputs.choice(input)?;
+    let place = names.iter().position(|&name| name == chosen);
+    Ok(place.unwrap_or_default())
+}
+
 /// Begins to compute.
 ///
 /// # Errors
 /// A log that is not one.
 fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError> {
-    let log = cache.opened::<String>(LOG)?;
-    let chosen = inputs.choice("size")?;
-    let place = NAMES.iter().position(|&name| name == chosen);
-    let size = SIZES[place.unwrap_or_default()];
+    let logs = [cache.opened(LOG)?, cache.opened(drawn_runs::LOG)?];
+    let size = SIZES[chosen(inputs, "size", &NAMES)?];
+    let (_, vit) = Kind::VITS[chosen(inputs, "variant", &VARIANTS)?];
     let seed = inputs.seed()?;
     let (learned, test) = (Digits::to_learn(size, seed)?, Arc::new(Digits::to_test()?));
     let mut courses = Vec::new();
-    for (name, kind) in Kind::ALL {
+    for (name, kind) in [("cnn", Kind::Cnn), ("vit", vit)] {
         let mut course = Course {
             name,
             run: FewRun::new(kind, learned.clone(), seed)?,
@@ -116,7 +128,7 @@ fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError>
             losses: Vec::new(),
             right: Vec::new(),
             calls: Vec::new(),
-            log: Arc::clone(&log),
+            logs: logs.clone(),
         };
         course.look()?;
         courses.push(course);
@@ -143,11 +155,18 @@ fn show(courses: &[Course], inputs: &Inputs) -> Result<Computation, CellError> {
     }
     record.number("steps", inputs.number("steps")?);
     record.number("most", STEPS as f64);
-    let chosen: f64 = inputs.choice("size")?.parse().unwrap_or_default();
-    record.number("size.now", chosen);
+    let size = SIZES[chosen(inputs, "size", &NAMES)?];
+    record.number("size.now", size as f64);
     record.numbers("sizes", SIZES.iter().map(|&size| size as f64).collect());
     if let Some(course) = courses.first() {
-        bias_runs::learned(&mut record, &course.log)?;
+        let [log, drawn] = &course.logs;
+        bias_runs::learned(&mut record, log)?;
+        let setting = [inputs.choice("size")?, inputs.choice("variant")?];
+        let (vit, _) = Kind::VITS[chosen(inputs, "variant", &VARIANTS)?];
+        let schemes = ["cnn", vit].map(|name| format!("few-{name}-{size}"));
+        drawn_runs::note(&mut record, drawn, (&setting, inputs.seed()?), &schemes)?;
+        let variants = Kind::VITS.map(|(name, _)| format!("few-{name}-{size}"));
+        drawn_runs::means(&mut record, drawn, "variants.mean", &variants)?;
     }
     Ok(record.finish())
 }
@@ -217,6 +236,51 @@ mod tests {
             let loss = |c: &Computation, n: usize| c.at(&format!("{name}.loss"), &[n]).unwrap();
             assert_eq!(loss(&few, 1), loss(&more, 1));
             assert_ne!(loss(&few, 0), loss(&other, 0));
+        }
+    }
+
+    /// Each Vision Transformer is the one that was chosen: it has its parameters and its losses.
+    #[test]
+    fn the_variant_that_was_chosen_is_trained() {
+        let parameters = [19_658.0, 18_058.0, 19_594.0];
+        for ((chosen, (_, kind)), expected) in VARIANTS.iter().zip(Kind::VITS).zip(parameters) {
+            let given = Inputs::defaults(&inputs())
+                .with("variant", choice(chosen))
+                .with("steps", number(2.0));
+            let c = computed(&SPEC, &given).unwrap();
+            assert_eq!(c.at("vit.parameters", &[]), Some(expected), "{chosen}");
+            assert_eq!(c.words("setting"), ["100", *chosen]);
+            let digits = Digits::to_learn(100, 1).unwrap();
+            let mut run = FewRun::new(kind, digits, 1).unwrap();
+            for n in 0..2 {
+                let loss = f64::from(run.step().unwrap());
+                assert_eq!(c.at("vit.loss", &[n]), Some(loss), "{chosen}");
+            }
+            assert!(c.at("logged.low", &[1]).unwrap() > 0.5, "{chosen}");
+        }
+    }
+
+    /// What the lesson says of the variants on drawn digits, from the log: without positions, the best run
+    /// reads less than the worst with them; with a class token and with the mean, the spreads overlap.
+    #[test]
+    fn what_the_log_says_of_the_variants() {
+        for size in NAMES {
+            let of = |variant: &str| {
+                let given = Inputs::defaults(&inputs())
+                    .with("variant", choice(variant))
+                    .with("size", choice(size));
+                computed(&SPEC, &given).unwrap()
+            };
+            let all = VARIANTS.map(of);
+            let at = |n: usize, what: &str| all[n].at(&format!("logged.{what}"), &[1]).unwrap();
+            assert!(at(1, "high") < at(0, "low"), "{size}");
+            assert!(
+                at(2, "low") < at(0, "high") && at(0, "low") < at(2, "high"),
+                "{size}"
+            );
+            for n in 0..3 {
+                assert_eq!(all[0].at("variants.mean", &[n]), Some(at(n, "mean")));
+            }
         }
     }
 }

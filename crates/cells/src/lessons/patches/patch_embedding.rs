@@ -140,7 +140,7 @@ fn drawing(record: &mut Record, inputs: &Inputs) -> Result<Array3<f32>, CellErro
     let ink = shown!(record, engine::drawing::ink, image.view());
     let digit = shown!(record, engine::drawing::centred, ink.view());
     let digit = digit.map_err(|_| {
-        let message = "this picture is empty: choose another, or random weights";
+        let message = "this picture is empty: choose another, or random parameters";
         CellError::input("picture", "Picture", message)
     })?;
     record.tensor("drawing", &digit.index_axis(Axis(0), 0));

@@ -1,8 +1,10 @@
-//! The similarity of the position vectors of digit-vit, a map for each patch, along its training.
+//! The similarity of learned position vectors, a map for each patch: those of digit-vit along its training,
+//! and those of a model that the reader has opened.
 
 use std::sync::Arc;
 
-use ndarray::{Array2, Array3};
+use engine::trace::Recorder;
+use ndarray::{Array2, Array3, Axis, Ix2, Slice};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -10,10 +12,12 @@ use crate::frame::shown::Record;
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::{ModelCache, PositionTables};
+use crate::parts::opened_picture;
+use crate::picture_model::OpenedPicture;
 use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
 
 /// Patches along a side of a digit.
-pub const ACROSS: usize = 7;
+const ACROSS: usize = 7;
 
 /// The steps of the training run whose tables the file holds.
 const STEPS: &[&str] = &["0", "100", "300", "1000", "3000", "7000"];
@@ -36,17 +40,52 @@ pub const ENTRY: Entry = Entry {
     partial_from: None,
 };
 
+/// Most patches of a picture that an opened model reads, and most whose maps are shown all at once.
+const MOST_PATCHES: usize = 4096;
+const MOST_MAPS: usize = 1024;
+
+/// What a reader is told whose model has no table of positions.
+const NO_TABLE: &str =
+    "This cell compares the vectors of a learned table of positions. The open model has none.";
+
+/// The cell on a model that the reader has opened.
+pub const OPENED: CellSpec = CellSpec {
+    name: SPEC.name,
+    inputs: || vec![opened_picture::input(), chosen_input(MOST_PATCHES, 0.0)],
+    run: SPEC.run,
+};
+
+/// Starts the cell on a model and the picture that it read last, whose number of patches says to which
+/// size the table is stretched.
+///
+/// # Errors
+/// A model without a table of positions.
+pub fn start_opened(
+    inputs: &Inputs,
+    opened: Arc<OpenedPicture>,
+) -> Result<Box<dyn Job>, CellError> {
+    if opened.model.tokens().positions.is_none() {
+        return Err(CellError::Mismatch(NO_TABLE.to_owned()));
+    }
+    let inputs = inputs.clone();
+    Ok(once(move || compute_opened(&inputs, &opened)))
+}
+
 fn inputs() -> Vec<InputSpec> {
-    let last = (ACROSS * ACROSS - 1) as f64;
     vec![
         InputSpec::choice("after", "Training steps", STEPS),
-        InputSpec::number(
-            "chosen",
-            "Chosen patch, counted from 0",
-            (0.0, last, 1.0),
-            24.0,
-        ),
+        chosen_input(ACROSS * ACROSS, 24.0),
     ]
+}
+
+fn chosen_input(patches: usize, first: f64) -> InputSpec {
+    let last = (patches - 1) as f64;
+    InputSpec::number(
+        "chosen",
+        "Chosen patch, counted from 0",
+        (0.0, last, 1.0),
+        first,
+    )
 }
 
 /// Begins to compute.
@@ -74,28 +113,68 @@ fn compute(inputs: &Inputs, tables: &Arc<PositionTables>) -> Result<Computation,
         }
     }
     let alike = shown.ok_or_else(|| CellError::Missing(format!("the table of {after}")))?;
-    let patches = ACROSS * ACROSS;
-    let chosen = inputs.count("chosen")?.min(patches - 1);
-    record.number("chosen", chosen as f64);
     record.tensor("along", &along);
     let words = |all: &[&str]| -> Vec<String> { all.iter().map(|&word| word.to_owned()).collect() };
     record.words("steps", words(STEPS));
+    record.words("command", vec![tables.command.clone()]);
     record.words("kinds", words(&KINDS.map(|(name, _)| name)));
-    let one = |row, column| alike[[chosen, row * ACROSS + column]];
-    record.tensor(
-        "map",
-        &Array2::from_shape_fn((ACROSS, ACROSS), |(row, column)| one(row, column)),
-    );
     record.tensor("alike", &alike);
-    // All maps as one picture: at row r and column c of the patches, the map of that patch.
-    let of = |at: usize| (at / ACROSS, at % ACROSS);
-    let picture = Array3::from_shape_fn((1, patches, patches), |(_, y, x)| {
-        let ((row, inner_row), (column, inner_column)) = (of(y), of(x));
-        let here = row * ACROSS + column;
-        alike[[here, inner_row * ACROSS + inner_column]]
+    maps(&mut record, &alike, (ACROSS, ACROSS), inputs)?;
+    Ok(record.finish())
+}
+
+fn compute_opened(inputs: &Inputs, opened: &OpenedPicture) -> Result<Computation, CellError> {
+    let (tokens, mut seen) = (opened.model.tokens(), Recorder::default());
+    tokens.forward(opened.image.view(), &mut Some(&mut seen))?;
+    let found = seen
+        .get("positions")
+        .map(|found| found.view().into_dimensionality::<Ix2>());
+    let Some(Ok(found)) = found else {
+        return Err(CellError::Mismatch(NO_TABLE.to_owned()));
+    };
+    // The class token has a position too, but no place in the picture.
+    let first = usize::from(tokens.class.is_some());
+    let table = found.slice_axis(Axis(0), Slice::from(first..));
+    let alike = explain::similarity::cosine_rows(table, table)?;
+    let mut record = Record::new();
+    maps(&mut record, &alike, opened.grid(), inputs)?;
+    Ok(record.finish())
+}
+
+/// Records the map of the chosen patch, and all maps as one picture: at row r and column c of the patches,
+/// the map of that patch.
+fn maps(
+    record: &mut Record,
+    alike: &Array2<f32>,
+    (rows, columns): (usize, usize),
+    inputs: &Inputs,
+) -> Result<(), CellError> {
+    let last = (rows * columns).saturating_sub(1);
+    let chosen = inputs.count("chosen")?.min(last);
+    record.number("chosen", chosen as f64);
+    let of = |at: usize, row: usize, column: usize| {
+        let other = row * columns + column;
+        alike.get([at, other]).copied().unwrap_or_default()
+    };
+    let map = Array2::from_shape_fn((rows, columns), |(row, column)| of(chosen, row, column));
+    record.tensor("map", &map);
+    // A map is a square, as a patch is, with a margin where the picture is none.
+    let side = rows.max(columns);
+    record.number("side", side as f64);
+    if rows * columns > MOST_MAPS {
+        return Ok(());
+    }
+    let size = (1, rows * side, columns * side);
+    let picture = Array3::from_shape_fn(size, |(_, y, x)| {
+        let (row, column) = (y % side, x % side);
+        if row < rows && column < columns {
+            of(y / side * columns + x / side, row, column)
+        } else {
+            0.0
+        }
     });
     record.tensor("maps", &picture);
-    Ok(record.finish())
+    Ok(())
 }
 
 /// The table after so many steps, which must be one of these patches.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use engine::model::cnn::Cnn;
-use explain::distillation::{Distilled, Teaching};
+use explain::distillation::{Distilled, LEARNED, Teaching};
 use explain::few_digits::{Digits, STEPS};
 use ndarray::ArrayView2;
 
@@ -14,12 +14,10 @@ use crate::frame::shown::{Call, Record};
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::ModelCache;
+use crate::parts::drawn_runs;
 use crate::parts::trained::{self, CNN};
 use crate::parts::training::{Steps, Training};
 use crate::spec::{CellSpec, Job, Run, WorkerKind};
-
-/// Digits that the students learn.
-const LEARNED: usize = 500;
 
 /// Steps from one count of right answers to the next.
 const LOOK: u64 = 25;
@@ -34,7 +32,12 @@ pub const SPEC: CellSpec = CellSpec {
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
-    files: |_| trained::file(CNN).into_iter().collect(),
+    files: |_| {
+        trained::file(CNN)
+            .into_iter()
+            .chain([drawn_runs::LOG])
+            .collect()
+    },
     start,
     partial_from: None,
 };
@@ -65,6 +68,7 @@ struct Course {
     /// The share of test digits that are read right, at step 0, [`LOOK`], 2 · [`LOOK`], …
     right: Vec<f64>,
     calls: Vec<Call>,
+    log: Arc<String>,
 }
 
 impl Course {
@@ -112,6 +116,7 @@ fn sure(logits: ArrayView2<'_, f32>, labels: &[usize]) -> f64 {
 /// A file that is not the teacher's.
 fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError> {
     let teacher = &*cache.opened::<Cnn>(trained::file(CNN).unwrap_or_default())?;
+    let log = cache.opened::<String>(drawn_runs::LOG)?;
     let seed = inputs.seed()?;
     let (learned, test) = (&Digits::to_learn(LEARNED, seed)?, Digits::to_test()?);
     let mut record = Record::new();
@@ -133,6 +138,7 @@ fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError>
             losses: Vec::new(),
             right: Vec::new(),
             calls: std::mem::take(&mut calls),
+            log: Arc::clone(&log),
         };
         course.look()?;
         courses.push(course);
@@ -158,6 +164,11 @@ fn show(courses: &[Course], inputs: &Inputs) -> Result<Computation, CellError> {
         record.number("test", course.test.len() as f64);
         let looks = (0..course.right.len()).map(|n| (n as u64 * LOOK) as f64);
         record.numbers("looks", looks.collect());
+    }
+    if let Some(course) = courses.first() {
+        let schemes = Teaching::ALL.map(|(name, _)| format!("distil-{name}"));
+        let which: (&[&str], _) = (&[], inputs.seed()?);
+        drawn_runs::note(&mut record, &course.log, which, &schemes)?;
     }
     record.number("learned", LEARNED as f64);
     record.number("steps", inputs.number("steps")?);
@@ -206,6 +217,19 @@ mod tests {
         assert!((right[1] - right[0]).abs() < 0.011 && (right[2] - right[0]).abs() < 0.011);
         assert_eq!(number("teacher.learned"), 0.998);
         assert!(number("teacher.test") > 0.99 && number("teacher.sure") > 0.95);
+    }
+
+    /// What the lesson says of the logged runs: the means of the three students differ by less than a digit
+    /// of the two hundred.
+    #[test]
+    fn logged_students_are_alike() {
+        let c = at(1.0, 0.0);
+        let means = [0, 1, 2].map(|n| c.at("logged.mean", &[n]).unwrap());
+        let (low, high) = (
+            means.iter().copied().fold(1.0, f64::min),
+            means.iter().copied().fold(0.0, f64::max),
+        );
+        assert!(high - low < 0.005 && low > 0.96, "{means:?}");
     }
 
     /// With sixty digits, all of which the teacher reads, hard answers change nothing.

@@ -1,12 +1,15 @@
-//! The logit lens on the class token of a Vision Transformer: its answer read off after each block. The
-//! lesson's cell reads the reader's drawing with digit-vit; the other one the picture that an opened model
-//! read last.
+//! The logit lens on a Vision Transformer: its answer read off after each block, off the class token or any
+//! patch, and the most likely class of every patch. The lesson's cell reads the reader's drawing with
+//! digit-vit; the other one the picture that an opened model read last.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::model::vit::Vit;
 use engine::nn::softmax::top_indices;
-use ndarray::{Array2, Array3, Axis};
+use explain::class_lens::{Streams, token_lens};
+use ndarray::{Array2, Axis};
 
 use crate::computation::Computation;
 use crate::error::CellError;
@@ -22,10 +25,24 @@ use crate::spec::{CellSpec, Job, Run, WorkerKind, once};
 /// Classes that are named after each block of an opened model.
 pub const TOP: usize = 3;
 
+/// Classes of patches that get a colour of their own: those of the most patches.
+pub const COLOURS: usize = 6;
+
+/// Patches along a side of a drawing, and blocks of digit-vit.
+const ACROSS: usize = 7;
+const BLOCKS: usize = 4;
+
+/// The number of blocks that the lesson begins with: the patches then differ most.
+const FIRST: usize = 2;
+
+/// Most patches of a picture that an opened model reads, and most of its blocks.
+const MOST_PATCHES: usize = 4096;
+const MOST_BLOCKS: usize = 48;
+
 /// The cell `class-token-lens`.
 pub const SPEC: CellSpec = CellSpec {
     name: "class-token-lens",
-    inputs,
+    inputs: || inputs(drawn::input(), ACROSS * ACROSS, (BLOCKS, FIRST)),
     run: Run::Sliced(WorkerKind::Models),
 };
 
@@ -37,7 +54,13 @@ pub const ENTRY: Entry = digit_models::entry(SPEC.name, |inputs, cache| {
 /// The cell on a model that the reader has opened.
 pub const OPENED: CellSpec = CellSpec {
     name: SPEC.name,
-    inputs: || vec![opened_picture::input()],
+    inputs: || {
+        inputs(
+            opened_picture::input(),
+            MOST_PATCHES,
+            (MOST_BLOCKS, MOST_BLOCKS),
+        )
+    },
     run: SPEC.run,
 };
 
@@ -45,28 +68,51 @@ pub const OPENED: CellSpec = CellSpec {
 ///
 /// # Errors
 /// A model without classes.
-pub fn start_opened(_: &Inputs, opened: Arc<OpenedPicture>) -> Result<Box<dyn Job>, CellError> {
+pub fn start_opened(
+    inputs: &Inputs,
+    opened: Arc<OpenedPicture>,
+) -> Result<Box<dyn Job>, CellError> {
     opened.model.classifier()?;
-    Ok(once(move || compute_opened(&opened)))
+    let inputs = inputs.clone();
+    Ok(once(move || compute_opened(&inputs, &opened)))
 }
 
-fn inputs() -> Vec<InputSpec> {
-    vec![drawn::input()]
+/// The inputs; of the two numbers of blocks, the first is the most, and the second the default.
+fn inputs(picture: InputSpec, patches: usize, blocks: (usize, usize)) -> Vec<InputSpec> {
+    vec![
+        picture,
+        InputSpec::number(
+            "token",
+            "Token: 0 is what the classifier reads, from 1 a patch",
+            (0.0, patches as f64, 1.0),
+            0.0,
+        ),
+        InputSpec::number(
+            "blocks",
+            "Blocks that have run",
+            (0.0, blocks.0 as f64, 1.0),
+            blocks.1 as f64,
+        ),
+    ]
 }
 
 fn compute(inputs: &Inputs, vit: &Vit) -> Result<Computation, CellError> {
     let mut record = Record::new();
     let image = drawn::image(&mut record, drawn::drawing(inputs)?)?;
-    let found = read_off(&mut record, vit, &image)?;
+    let streams = shown!(record, explain::class_lens::Streams::of, vit, image.view())?;
+    let name = |class: usize| class.to_string();
+    let found = read_off(&mut record, (vit, &streams), (ACROSS, ACROSS), inputs, name)?;
     record.tensor("lens", &found);
     let digits = (0..found.ncols()).map(|class| class.to_string());
     record.words("digits", digits.collect());
     Ok(record.finish())
 }
 
-fn compute_opened(opened: &OpenedPicture) -> Result<Computation, CellError> {
+fn compute_opened(inputs: &Inputs, opened: &OpenedPicture) -> Result<Computation, CellError> {
     let mut record = Record::new();
-    let found = read_off(&mut record, opened.model.classifier()?, &opened.image)?;
+    let model = (opened.model.classifier()?, opened.streams()?);
+    let name = |class: usize| opened.class_name(class);
+    let found = read_off(&mut record, model, opened.grid(), inputs, name)?;
     let count = TOP.min(found.ncols());
     let tops: Vec<Vec<usize>> = (found.outer_iter())
         .map(|row| top_indices(row, count))
@@ -76,49 +122,130 @@ fn compute_opened(opened: &OpenedPicture) -> Result<Computation, CellError> {
     });
     record.tensor("probabilities", &shares);
     let names = tops.concat();
-    let names = names.iter().map(|&class| opened.class_name(class));
-    record.words("words", names.collect());
-    if let Some(&last) = tops.last().and_then(|top| top.first()) {
-        record.words("prediction", vec![opened.class_name(last)]);
-    }
+    record.words("words", names.iter().map(|&class| name(class)).collect());
     record.number("classes", found.ncols() as f64);
     Ok(record.finish())
 }
 
-/// The probabilities of the classes at each depth, `[L + 1, classes]`; the most likely one at each, and
-/// the depth from which on it is the answer, are recorded.
-fn read_off(record: &mut Record, vit: &Vit, image: &Array3<f32>) -> Result<Array2<f32>, CellError> {
-    let found = shown!(record, explain::class_lens::class_lens, vit, image.view())?;
-    let rows: Vec<_> = found.outer_iter().map(|row| row.to_owned()).collect();
-    let best: Vec<usize> = rows.iter().map(drawn::best).collect();
-    let last = best.last().copied().unwrap_or_default();
-    record.number("answer", last as f64);
-    record.tensor("answer.probability", &found.index_axis(Axis(1), last));
+/// The probabilities of the classes at each depth, read off the chosen token, `[L + 1, classes]`. What is
+/// read off every patch after the chosen number of blocks is recorded, with the answer of the model and
+/// the depth from which on it is the most likely class.
+fn read_off(
+    record: &mut Record,
+    (vit, streams): (&Vit, &Streams),
+    (rows, columns): (usize, usize),
+    inputs: &Inputs,
+    name: impl Fn(usize) -> String,
+) -> Result<Array2<f32>, CellError> {
+    let patches = rows * columns;
+    let token = inputs.count("token")?.min(patches);
+    let blocks = inputs.count("blocks")?.min(streams.blocks());
+    let first = usize::from(vit.has_class_token());
+    let asked = token.checked_sub(1).map(|patch| first + patch);
+    let found = shown!(record, explain::class_lens::token_lens, vit, streams, asked)?;
+    let best = most_likely(&found);
+    // The model's own answer, whatever was asked.
+    let own = match asked {
+        None => best.clone(),
+        Some(_) => most_likely(&token_lens(vit, streams, None)?),
+    };
+    let answer = own.last().copied().unwrap_or_default();
+    record.number("answer", answer as f64);
+    record.words("prediction", vec![name(answer)]);
+    record.tensor("answer.probability", &found.index_axis(Axis(1), answer));
     // The first depth from which on the most likely class is the answer.
-    let knows = best.iter().rposition(|&class| class != last);
+    let knows = own.iter().rposition(|&class| class != answer);
     record.number("knows", knows.map_or(0, |depth| depth + 1) as f64);
+    let at = |(depth, &class): (usize, &usize)| f64::from(found[[depth, class]]);
+    record.numbers(
+        "best.probability",
+        best.iter().enumerate().map(at).collect(),
+    );
+    record.words(
+        "best.names",
+        best.iter().map(|&class| name(class)).collect(),
+    );
     record.numbers("best", best.iter().map(|&class| class as f64).collect());
-    let tops = rows
-        .iter()
-        .zip(&best)
-        .map(|(row, &class)| f64::from(row[class]));
-    record.numbers("best.probability", tops.collect());
-    let depths = (0..rows.len()).map(|depth| match depth {
+    let depths = (0..best.len()).map(|depth| match depth {
         0 => "embedding".to_owned(),
         _ => format!("block {depth}"),
     });
     record.words("depths", depths.collect());
+    record.number("token", token as f64);
+    record.number("blocks", blocks as f64);
+    record.number("count", streams.blocks() as f64);
+    let (classes, probabilities) = shown!(
+        record,
+        explain::class_lens::patch_lens,
+        vit,
+        streams,
+        blocks
+    )?;
+    let counts = by_count(&classes);
+    let group = |class: usize| {
+        let mut listed = counts.iter().take(COLOURS);
+        listed
+            .position(|&(other, _)| other == class)
+            .unwrap_or(COLOURS)
+    };
+    let map = |of: &dyn Fn(usize) -> Option<f32>| {
+        Array2::from_shape_fn((rows, columns), |(row, column)| {
+            of(row * columns + column).unwrap_or_default()
+        })
+    };
+    record.tensor(
+        "patches.class",
+        &map(&|n| classes.get(n).map(|&c| c as f32)),
+    );
+    record.tensor(
+        "patches.group",
+        &map(&|n| classes.get(n).map(|&c| group(c) as f32)),
+    );
+    record.tensor(
+        "patches.probability",
+        &map(&|n| probabilities.get(n).copied()),
+    );
+    let (listed, others) = counts.split_at(COLOURS.min(counts.len()));
+    record.words(
+        "groups",
+        listed.iter().map(|&(class, _)| name(class)).collect(),
+    );
+    record.numbers(
+        "groups.count",
+        listed.iter().map(|&(_, n)| n as f64).collect(),
+    );
+    record.number("others", others.iter().map(|&(_, n)| n as f64).sum());
     Ok(found)
+}
+
+/// The most likely class of each row.
+fn most_likely(rows: &Array2<f32>) -> Vec<usize> {
+    let rows = rows.outer_iter();
+    rows.map(|row| drawn::best(&row.to_owned())).collect()
+}
+
+/// Each class with the number of its patches, the most patches first, then in the order of the classes.
+fn by_count(classes: &[usize]) -> Vec<(usize, usize)> {
+    let mut counts = BTreeMap::new();
+    for &class in classes {
+        *counts.entry(class).or_insert(0) += 1;
+    }
+    let mut counts: Vec<(usize, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|&(_, count)| Reverse(count));
+    counts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::drawing::ready;
-    use crate::parts::test_models::{computed, on_drawing};
+    use crate::input::InputValue;
+    use crate::parts::test_models::{cache, computed, number};
 
     fn of(label: usize) -> Computation {
-        on_drawing(&SPEC, ready(label)).unwrap()
+        let drawing = InputValue::Drawing(ready(label));
+        let given = Inputs::defaults(&(SPEC.inputs)()).with(drawn::NAME, drawing);
+        computed(&SPEC, &given).unwrap()
     }
 
     /// Before the first block the class token has read nothing: every drawing gets the same answer.
@@ -138,7 +265,7 @@ mod tests {
     /// What the lesson says of the 4: a nine after the second block, a four after the third.
     #[test]
     fn the_four_is_a_nine_after_two_blocks() {
-        let c = computed(&SPEC, &Inputs::defaults(&inputs())).unwrap();
+        let c = computed(&SPEC, &Inputs::defaults(&(SPEC.inputs)())).unwrap();
         let best: Vec<f64> = c.tensor("best").unwrap().values.iter().copied().collect();
         assert_eq!(best, [5.0, 4.0, 9.0, 4.0, 4.0]);
         assert_eq!(c.at("knows", &[]), Some(3.0));
@@ -163,6 +290,103 @@ mod tests {
             let c = of(label);
             assert_eq!(c.at("answer", &[]), Some(label as f64));
             assert!(c.at("answer.probability", &[2]).unwrap() < 0.8);
+        }
+    }
+
+    fn asked(token: usize, blocks: usize) -> Computation {
+        let given = Inputs::defaults(&(SPEC.inputs)())
+            .with("token", number(token as f64))
+            .with("blocks", number(blocks as f64));
+        computed(&SPEC, &given).unwrap()
+    }
+
+    /// The row of the class token is what the model's own pooling and head give, to the bit; that of a patch
+    /// is the head on the norm of its vector.
+    #[test]
+    fn a_row_is_the_head_on_the_norm_of_a_token() {
+        let vit = digit_models::vit(&cache()).unwrap();
+        let image = drawn::quiet_image(&ready(4)).unwrap();
+        let mut seen = engine::trace::Recorder::default();
+        let hidden = vit.hidden(image.view(), &mut Some(&mut seen)).unwrap();
+        let class = asked(0, 4);
+        for depth in 0..=4 {
+            let name = match depth {
+                0 => "input".to_owned(),
+                _ => format!("blocks.{}.output", depth - 1),
+            };
+            let stream = seen.get(&name).unwrap().view();
+            let stream = stream.into_dimensionality::<ndarray::Ix2>().unwrap();
+            let own = drawn::probabilities(&vit.read_off(stream).unwrap());
+            for digit in 0..10 {
+                assert_eq!(
+                    class.at("lens", &[depth, digit]),
+                    Some(f64::from(own[digit]))
+                );
+            }
+        }
+        // The last hidden state has gone through the norm: a picture of this one token.
+        for patch in [1, 25, 49] {
+            let c = asked(patch, 4);
+            let one = hidden.select(Axis(0), &[patch]);
+            let plain = &mut engine::nn::plain::Plain::silent();
+            let logits = vit.run_logits(plain, &one, &[1]).unwrap();
+            let own = drawn::probabilities(&logits.row(0).to_owned());
+            for digit in 0..10 {
+                let found = c.at("lens", &[4, digit]).unwrap();
+                assert!((found - f64::from(own[digit])).abs() < 1e-6);
+            }
+            // The map says the same of it, and the model's answer is still the class token's.
+            let place = [(patch - 1) / 7, (patch - 1) % 7];
+            assert_eq!(c.at("patches.class", &place), c.at("best", &[4]));
+            let p = c.at("patches.probability", &place).unwrap();
+            assert!((p - c.at("best.probability", &[4]).unwrap()).abs() < 1e-6);
+            for name in ["answer", "knows"] {
+                assert_eq!(c.tensor(name), class.tensor(name));
+            }
+        }
+    }
+
+    /// What the lesson says of the patches of the 4: after two blocks most of them are read as something
+    /// else, after the last nearly all as a 4, with ink or without.
+    #[test]
+    fn the_patches_turn_to_the_answer() {
+        let fours = |blocks: usize| {
+            let c = asked(0, blocks);
+            let classes = c.tensor("patches.class").unwrap().values.clone();
+            classes.iter().filter(|&&class| class == 4.0).count()
+        };
+        assert_eq!([0, 1, 2, 3, 4].map(fours), [7, 1, 14, 41, 47]);
+        let last = asked(0, 4);
+        let image = drawn::quiet_image(&ready(4)).unwrap();
+        let blank = |row: usize, column: usize| {
+            let pixels = (0..16).map(|n| image[[0, 4 * row + n / 4, 4 * column + n % 4]]);
+            pixels.sum::<f32>() == 0.0
+        };
+        let places = (0..49).map(|n| (n / 7, n % 7));
+        let blank: Vec<_> = places.filter(|&(row, column)| blank(row, column)).collect();
+        let read = |&&(row, column): &&(usize, usize)| {
+            last.at("patches.class", &[row, column]) == Some(4.0)
+        };
+        assert_eq!((blank.len(), blank.iter().filter(read).count()), (30, 29));
+    }
+
+    /// Every patch has a class, and the classes are listed by their patches.
+    #[test]
+    fn all_patches_are_counted() {
+        for blocks in 0..=4 {
+            let c = asked(0, blocks);
+            assert_eq!(c.at("blocks", &[]), Some(blocks as f64));
+            let counts = c.tensor("groups.count").unwrap().values.clone();
+            assert!(counts.iter().is_sorted_by(|a, b| a >= b), "{counts}");
+            assert_eq!(counts.sum() + c.at("others", &[]).unwrap(), 49.0);
+            assert_eq!(counts.len(), c.words("groups").len());
+            let (group, class) = (c.tensor("patches.group"), c.tensor("patches.class"));
+            for (group, class) in group.unwrap().values.iter().zip(&class.unwrap().values) {
+                match c.words("groups").get(*group as usize) {
+                    Some(named) => assert_eq!(*named, class.to_string()),
+                    None => assert_eq!(*group, COLOURS as f64),
+                }
+            }
         }
     }
 }

@@ -30,7 +30,7 @@ fn inputs() -> Vec<InputSpec> {
     vec![
         InputSpec::matrix("q", "Query $q$", (1, 1), (2, 2), q),
         InputSpec::matrix("k", "Keys $k$", (2, 6), (2, 2), k),
-        InputSpec::number("length", "Vectors times", (1.0, 30.0, 0.5), 1.0),
+        InputSpec::number("length", "Length of the vectors", (1.0, 30.0, 0.5), 1.0),
         InputSpec::number("tau", "Temperature $\u{3c4}$", (0.001, 1.0, 0.001), 0.1),
     ]
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use explain::dino::{DinoRun, STEPS, Without, moved_digits, right_by_pixels};
+use explain::dino::{DinoRun, KNOWN, SEEN, STEPS, TEST, Without, moved_digits, right_by_pixels};
 use explain::few_digits::Digits;
 
 use crate::computation::Computation;
@@ -12,17 +12,13 @@ use crate::frame::shown::{Call, Record};
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
 use crate::model_cache::ModelCache;
+use crate::parts::drawn_runs;
 use crate::parts::training::{Steps, Training};
 use crate::parts::unlabelled_runs::{self, LOG};
 use crate::spec::{CellSpec, Job, Run, WorkerKind};
 
 /// Steps from one vote of neighbours to the next.
 const LOOK: u64 = 50;
-
-/// Drawn digits to test with, those whose labels the vote knows, and those that the networks see.
-const TEST: usize = 200;
-const KNOWN: usize = 200;
-const SEEN: usize = 500;
 
 /// The parts that the second network may lack, as the reader chooses them.
 const PARTS: [(&str, Without); 2] = [
@@ -40,7 +36,7 @@ pub const SPEC: CellSpec = CellSpec {
 /// The work of the worker.
 pub const ENTRY: Entry = Entry {
     name: SPEC.name,
-    files: |_| vec![LOG],
+    files: |_| vec![LOG, drawn_runs::LOG],
     start,
     partial_from: None,
 };
@@ -63,6 +59,7 @@ struct Shared {
     test: Digits,
     moved: Digits,
     log: Arc<String>,
+    drawn: Arc<String>,
 }
 
 /// One of the two networks, and what was noted on the way.
@@ -127,20 +124,26 @@ impl Steps for Course {
     }
 }
 
+/// What the second network lacks.
+fn lacks(inputs: &Inputs) -> Result<Without, CellError> {
+    let chosen = inputs.choice("without")?;
+    let part = PARTS.iter().find(|(name, _)| *name == chosen);
+    Ok(part.map_or(Without::Centring, |&(_, without)| without))
+}
+
 /// Begins to compute.
 ///
 /// # Errors
 /// A log that is not one.
 fn start(inputs: &Inputs, cache: &ModelCache) -> Result<Box<dyn Job>, CellError> {
-    let chosen = inputs.choice("without")?;
-    let part = PARTS.iter().find(|(name, _)| *name == chosen);
-    let without = part.map_or(Without::Centring, |&(_, without)| without);
+    let without = lacks(inputs)?;
     let test = Digits::drawn(0..TEST)?;
     let shared = Arc::new(Shared {
         known: Digits::drawn(TEST..TEST + KNOWN)?,
         moved: moved_digits(&test),
         test,
         log: cache.opened::<String>(LOG)?,
+        drawn: cache.opened::<String>(drawn_runs::LOG)?,
     });
     let seen = Digits::drawn(TEST..TEST + SEEN)?;
     let mut courses = Vec::new();
@@ -189,6 +192,7 @@ fn show(courses: &[Course], inputs: &Inputs) -> Result<Computation, CellError> {
             test,
             moved,
             log,
+            drawn,
         } = &*course.shared;
         let looks = course.right[0].len();
         record.numbers(
@@ -202,6 +206,13 @@ fn show(courses: &[Course], inputs: &Inputs) -> Result<Computation, CellError> {
         record.numbers("pixels.line", vec![moved; looks]);
         record.number("parameters", course.run.teacher.count()? as f64);
         unlabelled_runs::distilled(&mut record, log)?;
+        let lacks = lacks(inputs)?;
+        let both = Without::ALL
+            .iter()
+            .filter(|(_, without)| *without == Without::Nothing || *without == lacks);
+        let schemes: Vec<String> = both.map(|(name, _)| format!("dino-{name}")).collect();
+        let setting = [inputs.choice("without")?];
+        drawn_runs::note(&mut record, drawn, (&setting, inputs.seed()?), &schemes)?;
     }
     record.number("steps", inputs.number("steps")?);
     record.number("most", STEPS as f64);
@@ -258,6 +269,17 @@ mod tests {
             moved("both") > moved("not-centred") && moved("not-centred") > moved("not-sharpened")
         );
         assert!(moved("pixels") > moved("both"));
+    }
+
+    /// What the lesson says of the logged runs on drawn digits: the worst of DINO reads a digit of the two
+    /// hundred more than the best without centring.
+    #[test]
+    fn what_the_log_of_drawn_digits_says() {
+        let c = at("centring", 1.0, 0.0);
+        let ahead = c.at("logged.low", &[0]).unwrap() - c.at("logged.high", &[1]).unwrap();
+        assert!((ahead - 0.005).abs() < 1e-6, "{ahead}");
+        let c = at("sharpening", 1.0, 0.0);
+        assert!(c.at("logged.high", &[1]) < c.at("logged.low", &[0]));
     }
 
     /// More steps of a run are the same run, and another seed is another one.

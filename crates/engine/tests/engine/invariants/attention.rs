@@ -5,15 +5,26 @@ use engine::model::decoder::DecoderExt;
 use engine::model::gpt2::{Config, Gpt2};
 use engine::ndarray::{Array2, Axis};
 use engine::nn::attention::{Mask, Scoring, attend, scale};
-use engine::nn::feed_forward::Activation;
+use engine::nn::feed_forward::{Activation, FeedForward};
+use engine::nn::full_attention::FullAttention;
+use engine::nn::grouped::Qkv;
 use engine::nn::mask::causal;
+use engine::nn::norm::LayerNorm;
 use engine::nn::parts::Parts;
+use engine::nn::plain::Plain;
+use engine::nn::pre_norm::{Mlp, PreNormBlock};
+use engine::nn::projection::Projection;
+use engine::parameters::Weight;
 use engine::rng::{Rng, normal_matrix};
+use engine::trace::{Observer, Recorder};
 use explain::one_head::{OneHead, self_attention};
 use explain::small_decoder::parameters;
 
 /// The curriculum's bound for |F(PX) − P F(X)|.
 const EQUIVARIANCE_TOLERANCE: f32 = 1e-6;
+
+/// The same bound for a whole block, as the lessons on Vision Transformers state it.
+const BLOCK_TOLERANCE: f32 = 1e-5;
 
 fn one_head(q: &Array2<f32>, k: &Array2<f32>, v: &Array2<f32>, mask: &Mask) -> OneHead {
     let scoring = Scoring::Dot(scale(q.ncols()));
@@ -152,6 +163,107 @@ pub(crate) fn attention_is_permutation_equivariant() {
         assert!(
             largest < EQUIVARIANCE_TOLERANCE,
             "{tokens} tokens: {largest}"
+        );
+    }
+}
+
+/// The largest difference between two results of one size.
+fn largest_difference<'a>(
+    found: impl IntoIterator<Item = &'a f32>,
+    expected: impl IntoIterator<Item = &'a f32>,
+) -> f32 {
+    let pairs = found.into_iter().zip(expected);
+    pairs.fold(0.0, |largest: f32, (a, b)| largest.max((a - b).abs()))
+}
+
+/// A block of a Vision Transformer with random parameters: C = 24, three heads, F = 96.
+fn vit_block() -> PreNormBlock {
+    let layer = |name: &str, outputs, inputs| Projection {
+        weight: Weight::Dense(normal_matrix(5, name, outputs, inputs, 0.2)),
+        bias: Some(normal_matrix(6, name, 1, outputs, 0.1).row(0).to_owned()),
+    };
+    let norm = |name: &str| LayerNorm {
+        gamma: 1.0 + &normal_matrix(7, name, 1, 24, 0.1).row(0),
+        beta: normal_matrix(8, name, 1, 24, 0.1).row(0).to_owned(),
+        eps: 1e-6,
+    };
+    PreNormBlock {
+        norm_1: norm("norm_1"),
+        attention: FullAttention {
+            qkv: Qkv::Fused(layer("qkv", 72, 24)),
+            output: layer("o", 24, 24),
+            heads: 3,
+        },
+        scale_1: None,
+        norm_2: norm("norm_2"),
+        mlp: FeedForward {
+            up: layer("up", 96, 24),
+            activation: Activation::Gelu,
+            down: layer("down", 24, 96),
+        },
+        scale_2: None,
+    }
+}
+
+/// Every intermediate result of the block, by its name.
+fn recorded(block: &PreNormBlock, x: &Array2<f32>) -> Recorder {
+    let mut recorder = Recorder::default();
+    let mut trace: Option<&mut dyn Observer> = Some(&mut recorder);
+    let compute = &mut Plain::new(&mut trace);
+    let run = block.run(
+        compute,
+        x.clone(),
+        Parts::default(),
+        |attention, compute, x| attention.run(compute, x, &[x.nrows()], Parts::default()),
+    );
+    run.unwrap();
+    recorder
+}
+
+/// In a block of a Vision Transformer, the steps on each token by itself (norms, projections to
+/// queries, keys and values, MLP) give the same bits for a token wherever it is in the sequence;
+/// what attention adds up over all tokens differs by rounding.
+pub(crate) fn a_vit_block_is_permutation_equivariant() {
+    let block = vit_block();
+    for tokens in [1, 2, 3, 5, 8, 17, 50] {
+        let x = normal_matrix(tokens as u64, "x", tokens, 24, 1.0);
+        let order = Rng::new(tokens as u64).permutation(tokens);
+        let moved = x.select(Axis(0), &order);
+        let (plain, permuted) = (recorded(&block, &x), recorded(&block, &moved));
+        let both = |name: &str, axis: usize| {
+            let expected = plain.get(name).unwrap().select(Axis(axis), &order);
+            (permuted.get(name).unwrap().to_owned(), expected)
+        };
+        for (name, axis) in [
+            ("norm_1", 0),
+            ("attention.q", 1),
+            ("attention.k", 1),
+            ("attention.v", 1),
+        ] {
+            let (found, expected) = both(name, axis);
+            same_bits(found.into_iter().collect(), expected.into_iter().collect());
+        }
+        for (name, axis) in [
+            ("attention.heads", 1),
+            ("attention.output", 0),
+            ("output", 0),
+        ] {
+            let (found, expected) = both(name, axis);
+            let largest = largest_difference(&found, &expected);
+            assert!(
+                largest < BLOCK_TOLERANCE,
+                "{name}, {tokens} tokens: {largest}"
+            );
+        }
+        // What follows attention gets numbers that differ by rounding; given the same, it too moves them.
+        let after = |x: &Array2<f32>| {
+            let normed = block.norm_2.forward(x.view()).unwrap();
+            block.mlp.forward(normed.view(), &mut None).unwrap()
+        };
+        let expected = after(&x).select(Axis(0), &order);
+        same_bits(
+            after(&moved).into_iter().collect(),
+            expected.into_iter().collect(),
         );
     }
 }

@@ -1,7 +1,5 @@
 //! The tensor that the reader has opened, and the number of it that is selected.
 
-use std::ops::Range;
-
 use engine::model::gpt2::Gpt2;
 use engine::nn::attention::Mask;
 use engine::parameters::Weight;
@@ -13,14 +11,9 @@ use super::next_token::words_of;
 use crate::error::CellError;
 use crate::frame::shown::Record;
 use crate::input::Inputs;
-use crate::parts::decoder_parts::tensor_of;
+use crate::parts::block_parts::tensor_of;
+use crate::parts::opened_number::{chosen, keep_number, keep_tensor, term_names};
 use crate::parts::trained::Head;
-
-/// The columns that are shown with a column, of so many.
-fn part_of(count: usize, column: usize, at_once: usize) -> Range<usize> {
-    let first = column / at_once * at_once;
-    first..count.min(first + at_once)
-}
 
 /// The bits of the numbers that the model's products multiply its parameters with.
 fn product_bits(model: &Gpt2) -> u32 {
@@ -74,22 +67,11 @@ impl Opened<'_> {
             "logits" | "probabilities" => words_of(self.tokenizer, self.columns)?,
             _ => Vec::new(),
         };
-        let place = (
-            self.inputs.count("row")?.clamp(1, tensor.nrows()) - 1,
-            self.inputs.count("column")?.clamp(1, tensor.ncols()) - 1,
-        );
+        let place = chosen(self.inputs, &tensor)?;
         let number = self.number(record, site, name, place)?;
-        // Of a wide tensor the columns around the selected number, not all.
-        let shown = part_of(tensor.ncols(), place.1, self.at_once);
-        record.number("first", shown.start as f64);
-        record.number("width", tensor.ncols() as f64);
-        record.tensor("opened", &tensor.slice_axis(Axis(1), shown.into()));
-        record.words("columns", column_names);
-        record.words("part", vec![name.to_owned()]);
-        record.number("row", (place.0 + 1) as f64);
-        record.number("column", (place.1 + 1) as f64);
+        keep_tensor(record, name, (&tensor, column_names), place, self.at_once);
         record.number("bits", f64::from(product_bits(model)));
-        self.keep_number(record, &number, site.part);
+        keep_number(record, &number, term_names(site.part, self.tokens));
         Ok(())
     }
 
@@ -136,46 +118,5 @@ impl Opened<'_> {
             site,
             place
         )?)
-    }
-
-    fn keep_number(&self, record: &mut Record, number: &OneNumber, part: Part) {
-        let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-        record.tensor("terms", &number.terms);
-        record.words("terms.columns", owned(number.columns));
-        let names = match part {
-            Part::Weights | Part::Heads => self.tokens.to_vec(),
-            Part::Input => owned(&["token", "position"]),
-            Part::Residual1 => owned(&["stream before", "attention"]),
-            Part::Residual2 => owned(&["stream before", "MLP"]),
-            _ => Vec::new(),
-        };
-        record.words("terms.rows", names);
-        let steps = number.steps.iter();
-        record.numbers(
-            "steps",
-            steps.clone().map(|step| f64::from(step.1)).collect(),
-        );
-        record.words("steps.names", steps.map(|step| step.0.to_owned()).collect());
-        record.number("value", f64::from(number.value));
-        let difference = f64::from(number.value) - f64::from(number.end());
-        record.number("difference", difference.abs());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::part_of;
-
-    #[test]
-    fn of_a_wide_tensor_the_columns_around_one_are_shown() {
-        for (count, column, expected) in [
-            (64, 63, 0..64),
-            (512, 0, 0..128),
-            (512, 127, 0..128),
-            (512, 128, 128..256),
-            (300, 299, 256..300),
-        ] {
-            assert_eq!(part_of(count, column, 128), expected, "{column}");
-        }
     }
 }

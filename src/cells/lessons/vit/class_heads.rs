@@ -6,16 +6,43 @@ use leptos::prelude::*;
 use crate::cells::frame::context::CellCx;
 use crate::cells::parts::head_maps::name_of;
 use crate::cells::parts::model_note::trained;
-use crate::widgets::{Concept, Domain, HeatMap, Palette, Place};
+use crate::cells::parts::pad::folded_pad;
+use crate::widgets::{Concept, Domain, HeatMap, Palette, Place, Selected};
 
 /// Heads that are listed.
 const LISTED: usize = 8;
 
 /// The view of the cell.
-pub(super) fn view(cx: CellCx) -> AnyView {
-    // The class whose score is shown, among the most likely ones.
-    let class = RwSignal::new(0_usize);
-    let prefix = Signal::derive(move || vec![class.get()]);
+pub(crate) fn view(cx: CellCx) -> AnyView {
+    view! {
+        {sweep(cx)}
+        {folded_pad(cx)}
+        {trained(&["digit-vit"])}
+    }
+    .into_any()
+}
+
+/// The view of the cell on a model that the reader has opened.
+pub(crate) fn opened_view(cx: CellCx) -> AnyView {
+    view! { {sweep(cx)} {trained(&[])} }.into_any()
+}
+
+/// The class whose score is shown, among the most likely ones.
+#[derive(Clone, Copy)]
+struct Class {
+    selected: Selected<[usize; 1]>,
+    now: Memo<usize>,
+}
+
+/// What each head does to a class.
+fn sweep(cx: CellCx) -> AnyView {
+    let (selected, names) = (cx.selected_entry::<1>("class"), cx.words("classes"));
+    let now = Memo::new(move |_| {
+        let last = names.with(Vec::len).saturating_sub(1);
+        selected.get().map_or(0, |[class]| class.min(last))
+    });
+    let class = Class { selected, now };
+    let prefix = Signal::derive(move || vec![now.get()]);
     view! {
         <div class="controls">{class_box(cx, class)}</div>
         <div class="cols-2">
@@ -28,23 +55,25 @@ pub(super) fn view(cx: CellCx) -> AnyView {
             "With one head off the model gives another answer in " {cx.num("turned", &[], Format::Count)} " of "
             {cx.num("count", &[], Format::Count)} " cases."
         </p>
-        {trained(&[])}
     }
     .into_any()
 }
 
 /// The choice of a class.
-fn class_box(cx: CellCx, class: RwSignal<usize>) -> AnyView {
+fn class_box(cx: CellCx, Class { selected, now }: Class) -> AnyView {
     let names = cx.words("classes");
     let options = move || {
         let names = names.get().into_iter().enumerate();
         let option = |(n, name): (usize, String)| {
-            view! { <option value=n.to_string() selected=move || class.get() == n data-label="">{name}</option> }
+            view! { <option value=n.to_string() selected=move || now.get() == n data-label="">{name}</option> }
         };
         names.map(option).collect_view()
     };
-    let change = move |event| class.set(event_target_value(&event).parse().unwrap_or(0));
-    let index = Signal::derive(move || vec![class.get()]);
+    let change = move |event| {
+        let class = event_target_value(&event).parse().unwrap_or(0);
+        selected.choose(Some([class]));
+    };
+    let index = Signal::derive(move || vec![now.get()]);
     view! {
         <label class="field"><span>"Class"</span>
             <select name="class" on:change=change>{options}</select>
@@ -55,14 +84,14 @@ fn class_box(cx: CellCx, class: RwSignal<usize>) -> AnyView {
 }
 
 /// The heads whose absence costs the class most.
-fn ranking(cx: CellCx, class: RwSignal<usize>) -> AnyView {
+fn ranking(cx: CellCx, Class { now, .. }: Class) -> AnyView {
     let computed = cx.computed();
     // The head at a rank, and how many heads a layer has.
     let place = move |rank: usize| -> Memo<Option<Place>> {
         Memo::new(move |_| {
             computed.with(|c| {
                 let c = c.as_ref()?;
-                let head = c.at("order", &[class.get(), rank])? as usize;
+                let head = c.at("order", &[now.get(), rank])? as usize;
                 let heads = c.words("head.names").len().max(1);
                 Some((head / heads, head % heads))
             })
@@ -72,7 +101,7 @@ fn ranking(cx: CellCx, class: RwSignal<usize>) -> AnyView {
         let place = place(rank);
         let index = Signal::derive(move || {
             let (layer, head) = place.get().unwrap_or_default();
-            vec![class.get(), layer, head]
+            vec![now.get(), layer, head]
         });
         let name = move || place.get().map(name_of);
         view! {

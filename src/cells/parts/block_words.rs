@@ -1,4 +1,5 @@
-//! The parts of a decoder in words: what a button, a title and a sentence call each of its tensors.
+//! The parts of a pre-norm Transformer in words: what a button, a title and a sentence call each of its
+//! tensors.
 
 use crate::widgets::Concept;
 
@@ -17,28 +18,8 @@ pub(crate) struct Shown {
     pub(crate) concept: Concept,
 }
 
-const SHOWN: [Shown; 20] = [
-    Shown {
-        name: "token",
-        short: "$E$",
-        title: "Token vectors, rows of the table $E$",
-        rule: "Each token has an id. The token\u{2019}s vector is the row of the table with this number.",
-        concept: Concept::Residual,
-    },
-    Shown {
-        name: "position",
-        short: "position",
-        title: "Position vectors, rows of the table of positions",
-        rule: "The first position has the first row, whatever the token is.",
-        concept: Concept::Position,
-    },
-    Shown {
-        name: "input",
-        short: "sum",
-        title: "Residual stream $x$ [T \u{d7} C] before the first block",
-        rule: "Token vector and position vector, added number by number.",
-        concept: Concept::Residual,
-    },
+/// The parts of the blocks, and the norm after them.
+const BLOCKS: [Shown; 15] = [
     Shown {
         name: "norm-1",
         short: "norm",
@@ -71,7 +52,7 @@ const SHOWN: [Shown; 20] = [
         name: "scores",
         short: "scores",
         title: "Scores $QK^\u{22a4}/\u{221a}d_k$ [T \u{d7} T] of the head",
-        rule: "The dot product of the row token\u{2019}s query and the column token\u{2019}s key, scaled. Later tokens will be hidden.",
+        rule: "The dot product of the row token\u{2019}s query and the column token\u{2019}s key, scaled.",
         concept: Concept::Score,
     },
     Shown {
@@ -144,23 +125,10 @@ const SHOWN: [Shown; 20] = [
         rule: "Of each token\u{2019}s vector, the mean is subtracted and the standard deviation divided out. Then each column has a scale $\u{3b3}$ and a shift $\u{3b2}$.",
         concept: Concept::Residual,
     },
-    Shown {
-        name: "logits",
-        short: "logits",
-        title: "Logits of the most likely next tokens",
-        rule: "The dot product of the row token\u{2019}s vector and the column token\u{2019}s row of the table $E$.",
-        concept: Concept::Output,
-    },
-    Shown {
-        name: "probabilities",
-        short: "softmax",
-        title: "Probabilities of the most likely next tokens",
-        rule: "Softmax of the logits over the whole vocabulary, each divided by the temperature first.",
-        concept: Concept::Output,
-    },
 ];
 
-/// The words and the colour of the part of this name.
-pub(crate) fn shown(name: &str) -> Option<&'static Shown> {
-    SHOWN.iter().find(|part| part.name == name)
+/// The words and the colour of the part of this name, for a model that calls these parts by words of
+/// its `own`.
+pub(crate) fn shown(own: &'static [Shown], name: &str) -> Option<&'static Shown> {
+    own.iter().chain(&BLOCKS).find(|part| part.name == name)
 }
