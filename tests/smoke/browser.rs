@@ -18,6 +18,9 @@ const READY_WITHIN: Duration = Duration::from_secs(180);
 /// The size of the page, or of the window, in CSS pixels.
 const SIZE: (u32, u32) = (1280, 900);
 
+/// How often a page is opened again because the driver has no answer.
+const REOPENED_AT_MOST: u32 = 2;
+
 /// Keeps in the page, as `complaints`, what it says from now on. That an observer of sizes has to
 /// wait for the next frame is no mistake, and in no console but is an event.
 const LISTEN: &str = "globalThis.complaints = [];
@@ -31,6 +34,24 @@ const LISTEN: &str = "globalThis.complaints = [];
         const log = console[level];
         console[level] = (...all) => { note(level, all.join(' ')); log.apply(console, all) };
     }";
+
+/// Why a script has no result, with the words of the page or of the driver.
+#[derive(Debug)]
+enum Unanswered {
+    /// The script failed in the page.
+    Page(String),
+    /// The browser's driver did not run it to the end.
+    Driver(String),
+}
+
+impl std::fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Page(error) => write!(f, "the page says {error}"),
+            Self::Driver(error) => write!(f, "the driver says {error}"),
+        }
+    }
+}
 
 /// A browser that is on this machine.
 pub(crate) enum Found {
@@ -128,13 +149,25 @@ impl Browser {
         opened.unwrap_or_else(|error| panic!("{url} does not open: {error}"));
     }
 
-    /// Opens an address and waits until every cell has its numbers on screen.
+    /// Opens an address and waits until every cell has its numbers on screen. Where the driver
+    /// itself has no answer, as `WebKitGTK`'s at times while a page loads, the page is opened again:
+    /// what the page says is never passed over.
     pub(crate) async fn open_ready(&self, url: &str) {
         self.open(url).await;
         let deadline = Instant::now() + READY_WITHIN;
+        let mut reopened = 0;
         loop {
+            let waited_for = match self.run(WAITED_FOR).await {
+                Err(Unanswered::Driver(error)) if reopened < REOPENED_AT_MOST => {
+                    reopened += 1;
+                    println!("{url} is opened again, for the driver says {error}");
+                    self.open(url).await;
+                    continue;
+                }
+                result => result.unwrap_or_else(|error| panic!("{url}: {error}\n{WAITED_FOR}")),
+            };
             let waited_for: Vec<String> =
-                serde_json::from_value(self.script(WAITED_FOR).await).expect("a list of texts");
+                serde_json::from_value(waited_for).expect("a list of texts");
             if waited_for.is_empty() {
                 return;
             }
@@ -150,15 +183,19 @@ impl Browser {
 
     /// Runs the body of an asynchronous function in the page and returns its result.
     pub(crate) async fn script(&self, body: &str) -> Value {
-        let result = match self {
+        let result = self.run(body).await;
+        result.unwrap_or_else(|error| panic!("the script failed: {error}\n{body}"))
+    }
+
+    async fn run(&self, body: &str) -> Result<Value, Unanswered> {
+        match self {
             Self::Chromium(browser) => execute(browser.client(), body).await,
             Self::Firefox(browser) => {
                 let result = browser.borrow_mut().script(body);
-                result.map_err(|error| error.to_string())
+                result.map_err(|error| Unanswered::Page(error.to_string()))
             }
             Self::WebKit(browser) => execute(browser.client(), body).await,
-        };
-        result.unwrap_or_else(|error| panic!("the script failed: {error}\n{body}"))
+        }
     }
 
     /// The text that a script returns.
@@ -214,7 +251,7 @@ async fn go(client: &Client, url: &str) -> Result<(), String> {
 }
 
 /// Runs the body of an asynchronous function over WebDriver.
-async fn execute(client: &Client, body: &str) -> Result<Value, String> {
+async fn execute(client: &Client, body: &str) -> Result<Value, Unanswered> {
     let script = format!(
         "const done = arguments[arguments.length - 1];
          (async () => {{ {body}\n }})()
@@ -222,9 +259,10 @@ async fn execute(client: &Client, body: &str) -> Result<Value, String> {
             .then(done)"
     );
     let result = client.execute_async(&script, Vec::new()).await;
-    let mut result = result.map_err(|error| error.to_string())?;
+    // The text alone leaves out the kind of the error, and may be empty.
+    let mut result = result.map_err(|error| Unanswered::Driver(format!("{error:?}")))?;
     match result["error"].as_str() {
-        Some(error) => Err(error.to_owned()),
+        Some(error) => Err(Unanswered::Page(error.to_owned())),
         None => Ok(result["value"].take()),
     }
 }

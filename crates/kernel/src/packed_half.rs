@@ -140,21 +140,6 @@ impl PackedHalf {
         self.kind.value(column.0[row % PANEL_ROWS]) * self.scale
     }
 
-    /// The stored numbers: `[M / 8, K, 8]`, at an address that is a multiple of 16.
-    pub(crate) fn bits(&self) -> *const u16 {
-        self.columns.as_ptr().cast()
-    }
-
-    /// A weight is a stored number times this power of 2.
-    pub(crate) fn scale(&self) -> f32 {
-        self.scale
-    }
-
-    /// False where an infinity or a NaN was packed in F16.
-    pub(crate) fn is_finite(&self) -> bool {
-        self.is_finite
-    }
-
     /// The number of rows, M.
     pub fn rows(&self) -> usize {
         self.rows
@@ -190,5 +175,27 @@ impl PackedHalf {
         for (col, out) in out.iter_mut().enumerate() {
             *out = self.number(row, col);
         }
+    }
+}
+
+/// What the fast products read.
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+impl PackedHalf {
+    /// The stored numbers: `[M / 8, K, 8]`, at an address that is a multiple of 16.
+    pub(crate) fn bits(&self) -> *const u16 {
+        self.columns.as_ptr().cast()
+    }
+
+    /// A weight is a stored number times this power of 2.
+    pub(crate) fn scale(&self) -> f32 {
+        self.scale
+    }
+
+    /// False where an infinity or a NaN was packed in F16.
+    pub(crate) fn is_finite(&self) -> bool {
+        self.is_finite
     }
 }
