@@ -55,10 +55,8 @@ enum Takes {
     MaskFillers,
     /// Models of pictures whose heads look at all of the picture.
     Pictures,
-    /// Those of them that have classes.
-    Classifiers,
     /// Models of pictures with classes, whatever their heads look at.
-    AnyClassifiers,
+    Classifiers,
     /// Models of pictures that attend within windows.
     Windows,
 }
@@ -71,8 +69,7 @@ impl Takes {
             Self::Readers => model.reads,
             Self::MaskFillers => model.fills,
             Self::Pictures => !model.reads && model.layers > 0,
-            Self::Classifiers => Self::Pictures.fits(model) && model.classes > 0,
-            Self::AnyClassifiers => !model.reads && model.classes > 0,
+            Self::Classifiers => !model.reads && model.classes > 0,
             // Their heads have no map over all of the picture.
             Self::Windows => !model.reads && model.layers == 0,
         }
@@ -160,7 +157,8 @@ const CELLS: [LabCell; 16] = [
         title: "Which block knows the class",
         about: "The most likely classes after each block, read off what the classifier reads (the class token or the mean over the \
                 patches) or off any patch, and a map of what every patch says. The classifier was trained on the first only: what it \
-                says of a patch is a reading of its vector, and no answer that the model was trained to give.",
+                says of a patch is a reading of its vector, and no answer that the model was trained to give. A model in stages is read in \
+                its last one.",
         spec: &class_token_lens::OPENED,
         view: views::vit::class_token_lens::opened_view,
         takes: Takes::Classifiers,
@@ -171,7 +169,7 @@ const CELLS: [LabCell; 16] = [
                 head: with a hundred heads and more that takes long, and can be stopped.",
         spec: &class_heads::OPENED,
         view: views::vit::class_heads::opened_view,
-        takes: Takes::AnyClassifiers,
+        takes: Takes::Classifiers,
     },
     LabCell {
         title: "Which positions are alike",
@@ -190,8 +188,8 @@ const CELLS: [LabCell; 16] = [
     },
     LabCell {
         title: "What a patch attends to in its window",
-        about: "The attention weights of a patch that you click within its window, in every head of a block, all on one scale. The model \
-                runs once for each block that you choose.",
+        about: "The attention weights of a patch that you click within its window, in every head of a block, all on one scale; how far \
+                each head looks; and attention rollout back to all patches. The model runs once for each block that you choose.",
         spec: &window_heads::OPENED,
         view: window_heads_view::view,
         takes: Takes::Windows,

@@ -1,5 +1,5 @@
 //! The view of `window-heads`: the picture with the window of one token, coloured by the weights of the
-//! chosen head, and all heads of the block beside it.
+//! chosen head, all heads of the block beside it, and attention rollout from the token back to the patches.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::cells::frame::context::CellCx;
 use crate::cells::parts::blocks_box::blocks_box;
 use crate::cells::parts::model_note::trained;
 use crate::cells::parts::opened_picture::OpenedPicture;
-use crate::widgets::{Concept, Domain, Palette, PatchGrid, Selected, legend};
+use crate::widgets::{Concept, Domain, More, Palette, PatchGrid, Selected, legend};
 
 /// The view of the cell.
 pub(super) fn view(cx: CellCx) -> AnyView {
@@ -48,11 +48,39 @@ pub(super) fn view(cx: CellCx) -> AnyView {
                     <div><dt>"largest weight"</dt><dd>{cx.num_at("most", index, Format::Percent(1))}</dd></div>
                     <div><dt>"on itself"</dt><dd>{cx.num_at("itself", index, Format::Percent(1))}</dd></div>
                     <div><dt>"if all were equal"</dt><dd>{cx.num("even", &[], Format::Percent(1))}</dd></div>
+                    <div><dt>"mean attention distance"</dt><dd>{cx.num_at("distance", index, Format::Fixed(0))} " px"</dd></div>
                 </dl>
             </section>
             {gallery(cx, chosen, head)}
         </div>
+        {rollout(cx, picture)}
         {trained(&[])}
+    }
+    .into_any()
+}
+
+/// What the token has read of all patches, by the weights of its block and of those before.
+fn rollout(cx: CellCx, picture: OpenedPicture) -> AnyView {
+    let most = cx.value("rollout.most", Vec::new());
+    let scale = Signal::derive(move || Domain::Fixed(0.0, most.get().unwrap_or(1.0)));
+    let grid = cx.grid("rollout");
+    view! {
+        <More summary="Attention rollout: what the token has read of the whole picture">
+            <section class=format!("stack tight {}", Concept::Weight.class())>
+                <PatchGrid pixels=picture.pixels patch=picture.patch is_quiet=true is_ruled=false
+                    label="Your picture, each patch coloured by its share in the token"
+                    overlay=grid overlay_domain=scale />
+                <figure class="heat ramp">{legend(grid, Palette::Sequential, scale, Format::Percent(1))}</figure>
+                <p class="verdict">
+                    "By the weights up to block " {cx.num("blocks", &[], Format::Count)} " the token has read "
+                    <strong>{cx.num("rollout.reached", &[], Format::Count)}</strong> " of "
+                    {cx.num("patches", &[], Format::Count)} " patches."
+                </p>
+                <p class="hint">
+                    "Each block counts as half its residual stream and half the mean of its heads; where four tokens are merged, each                     counts the same. Values and MLPs do not enter."
+                </p>
+            </section>
+        </More>
     }
     .into_any()
 }

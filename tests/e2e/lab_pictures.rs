@@ -380,6 +380,28 @@ fn an_opened_swin_shows_whom_a_patch_reaches() {
         let last = "return document.querySelector(\"#lab-window-heads [data-from^='blocks']\")?.textContent === '4'";
         browser.wait_for("the last block", last).await;
         ready(browser, "lab-window-heads").await;
+        // The token, merged from four, has read its window of 8 x 8 tokens, and more by the shifts.
+        open_cell(
+            browser,
+            "Attention rollout: what the token has read of the whole picture",
+        )
+        .await;
+        let count = async |name: &str| -> u32 {
+            let number = format!("#lab-window-heads [data-from^='{name}']");
+            let found = text(browser, &number).await;
+            found
+                .replace(',', "")
+                .parse()
+                .unwrap_or_else(|_| panic!("{name}: {found}"))
+        };
+        let (read, all) = (count("rollout.reached").await, count("patches").await);
+        assert!((256..=all).contains(&read), "{read} of {all}");
+        // The class read off the last stage, before its blocks and after each of the two.
+        open_cell(browser, "Which block knows the class").await;
+        ready(browser, "lab-class-token-lens").await;
+        let rows =
+            "return document.querySelectorAll('#lab-class-token-lens tbody tr').length === 3";
+        browser.wait_for("the rows of the last stage", rows).await;
         // Two heads in each of four blocks.
         open_cell(browser, "The class without each head").await;
         swept(browser).await;

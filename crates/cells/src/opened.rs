@@ -116,7 +116,10 @@ const ALL: [(&CellSpec, Start); 16] = [
     ),
     (
         &class_token_lens::OPENED,
-        Start::Picture(class_token_lens::start_opened),
+        Start::Either(
+            class_token_lens::start_opened,
+            class_token_lens::start_windows,
+        ),
     ),
     (
         &class_heads::OPENED,

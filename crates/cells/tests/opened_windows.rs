@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use cells::lessons::vit::class_heads;
+use cells::lessons::vit::{class_heads, class_token_lens};
 use cells::opened::window_reach::{self, OpenedWindows};
 use cells::opened::{self, window_heads};
 use cells::{CellError, CellSpec, Computation, InputValue, Inputs, Progress};
@@ -192,10 +192,25 @@ fn a_token_attends_within_its_window() {
         }
         assert_near(sum, 1.0, 1e-5, "weights");
         assert_eq!(c.at("itself", &[head]), c.at("weights", &[head, 5, 2]));
+        // Within a window of four tokens of two pixels no mean distance is above its diagonal.
+        let distance = c.at("distance", &[head]).unwrap();
+        assert!(
+            distance > 0.0 && distance < 2.0 * 18.0_f64.sqrt(),
+            "{distance}"
+        );
     }
+    let rollout = |c: &Computation| {
+        let shares = &c.tensor("rollout").unwrap().values;
+        assert_eq!(shares.shape(), [16, 16]);
+        assert_near(shares.sum(), 1.0, 1e-4, "shares");
+        c.at("rollout.reached", &[]).unwrap()
+    };
+    assert_eq!((rollout(&c), c.at("patches", &[])), (16.0, Some(256.0)));
     // Shifted by 2: rows and columns 2 to 5.
     let c = at(5 * 16 + 2, 2);
     assert_eq!(c.at("shift", &[]), Some(2.0));
+    // Rows and columns 2 to 5 lie in four windows of the block before.
+    assert_eq!(rollout(&c), 64.0);
     for row in 0..16 {
         for column in 0..16 {
             let is_seen = (2..6).contains(&row) && (2..6).contains(&column);
@@ -215,4 +230,33 @@ fn a_token_attends_within_its_window() {
         (Some(4.0), Some(17.0))
     );
     assert_eq!(c.tensor("weights").unwrap().shape(), [2, 8, 8]);
+}
+
+/// The lens on windows reads the last stage: its last row is the model's answer, and every token of the
+/// stage has a class.
+#[test]
+fn the_last_stage_is_read_by_the_lens() {
+    let opened = small_windows();
+    let own = opened.model.forward(opened.image.view(), None).unwrap();
+    let best = (0..3).max_by(|&a, &b| own[a].total_cmp(&own[b])).unwrap();
+    let spec = &class_token_lens::OPENED;
+    let at = |token: usize, blocks: usize| {
+        let inputs = defaults(spec)
+            .with("token", InputValue::Number(token as f64))
+            .with("blocks", InputValue::Number(blocks as f64));
+        computed(spec, &inputs, &opened).unwrap().0
+    };
+    let c = at(0, 48);
+    assert_eq!(c.words("depths"), ["the merge", "block 1", "block 2"]);
+    assert_eq!(c.words("prediction"), [format!("class {best}")]);
+    assert_eq!(
+        (c.at("stage", &[]), c.at("count", &[]), c.at("blocks", &[])),
+        (Some(2.0), Some(2.0), Some(2.0))
+    );
+    assert_eq!(c.at("token.patches", &[]), Some(2.0));
+    assert_eq!(c.tensor("patches.class").unwrap().shape(), [8, 8]);
+    assert_eq!(c.tensor("probabilities").unwrap().shape(), [3, 3]);
+    // A token, counted from 1, is read by itself, and the map says the same of it.
+    let c = at(10, 1);
+    assert_eq!(c.at("best", &[1]), c.at("patches.class", &[1, 1]));
 }

@@ -30,13 +30,73 @@
 //! Source: nostalgebraist 2020, "interpreting GPT: the logit lens", there of a decoder.
 
 use engine::error::{EngineError, Result};
+use engine::model::swin::Swin;
 use engine::model::vit::Vit;
 use engine::nn::softmax::{softmax, softmax_rows, top_indices};
 use engine::trace::Observer;
-use ndarray::{Array2, ArrayView3, ArrayViewD, Axis, Ix2, Slice};
+use ndarray::{Array1, Array2, ArrayView2, ArrayView3, ArrayViewD, Axis, Ix2, Slice};
 
 /// Patches whose logits are in memory at once.
 const ROWS: usize = 64;
+
+/// A classifier of pictures, whose last norm and head can be applied to any of its tokens.
+pub trait ReadsTokens {
+    /// The number of classes.
+    fn classes(&self) -> usize;
+
+    /// The number of tokens before those of the patches.
+    fn before(&self) -> usize;
+
+    /// The logits if later blocks added nothing, `[classes]`.
+    ///
+    /// # Errors
+    /// When the stream has not the model's width.
+    fn read_off(&self, stream: ArrayView2<'_, f32>) -> Result<Array1<f32>>;
+
+    /// The logits that each token gives by itself, `[T, classes]`.
+    ///
+    /// # Errors
+    /// When the stream has not the model's width.
+    fn read_off_rows(&self, stream: ArrayView2<'_, f32>) -> Result<Array2<f32>>;
+}
+
+impl ReadsTokens for Vit {
+    fn classes(&self) -> usize {
+        self.config().classes
+    }
+
+    fn before(&self) -> usize {
+        usize::from(self.has_class_token())
+    }
+
+    fn read_off(&self, stream: ArrayView2<'_, f32>) -> Result<Array1<f32>> {
+        self.read_off(stream)
+    }
+
+    fn read_off_rows(&self, stream: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+        self.read_off_rows(stream)
+    }
+}
+
+/// Read in its last stage: the vectors of the stages before are narrower than those that the classifier
+/// reads.
+impl ReadsTokens for Swin {
+    fn classes(&self) -> usize {
+        self.config().classes
+    }
+
+    fn before(&self) -> usize {
+        0
+    }
+
+    fn read_off(&self, stream: ArrayView2<'_, f32>) -> Result<Array1<f32>> {
+        self.read_off(stream)
+    }
+
+    fn read_off_rows(&self, stream: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+        self.read_off_rows(stream)
+    }
+}
 
 /// The residual stream of a picture after the embedding and after each block, `[T, C]` each.
 #[derive(Debug, Default)]
@@ -50,6 +110,27 @@ impl Observer for Streams {
         if (name == "input" || is_output && parts.next().is_none())
             && let Ok(stream) = tensor.into_dimensionality::<Ix2>()
         {
+            self.0.push(stream.to_owned());
+        }
+    }
+}
+
+/// The tokens of the stage that runs, before its first block and after each one.
+#[derive(Default)]
+struct LastStage(Vec<Array2<f32>>);
+
+impl Observer for LastStage {
+    fn observe(&mut self, name: &str, tensor: ArrayViewD<'_, f32>) {
+        // tensor [T, C of the stage]
+        let begins = name == "input" || name.ends_with(".merge.output");
+        // `stages.S.blocks.N.output`; parts of a block have longer names.
+        let is_block = name.split('.').count() == 5 && name.ends_with(".output");
+        if (begins || is_block)
+            && let Ok(stream) = tensor.into_dimensionality::<Ix2>()
+        {
+            if begins {
+                self.0.clear();
+            }
             self.0.push(stream.to_owned());
         }
     }
@@ -73,6 +154,18 @@ impl Streams {
         Ok(streams)
     }
 
+    /// Runs a Swin V2 on a picture, once: the tokens of its last stage, before its first block and after
+    /// each one.
+    ///
+    /// # Errors
+    /// When the picture has another size.
+    pub fn of_last_stage(model: &Swin, image: ArrayView3<'_, f32>) -> Result<Self> {
+        // image [3, H, W]
+        let mut seen = LastStage::default();
+        model.forward(image, Some(&mut seen))?;
+        Ok(Self(seen.0))
+    }
+
     /// The number of blocks, L.
     pub fn blocks(&self) -> usize {
         self.0.len().saturating_sub(1)
@@ -84,9 +177,13 @@ impl Streams {
 ///
 /// # Errors
 /// When there is no such token.
-pub fn token_lens(model: &Vit, streams: &Streams, token: Option<usize>) -> Result<Array2<f32>> {
+pub fn token_lens(
+    model: &impl ReadsTokens,
+    streams: &Streams,
+    token: Option<usize>,
+) -> Result<Array2<f32>> {
     // streams [L + 1][T, C] -> [L + 1, classes]
-    let mut found = Array2::zeros((streams.0.len(), model.config().classes));
+    let mut found = Array2::zeros((streams.0.len(), model.classes()));
     for (stream, mut row) in streams.0.iter().zip(found.outer_iter_mut()) {
         let Some(token) = token else {
             row.assign(&softmax(model.read_off(stream.view())?.view()));
@@ -106,14 +203,17 @@ pub fn token_lens(model: &Vit, streams: &Streams, token: Option<usize>) -> Resul
 ///
 /// # Errors
 /// When the model has not so many blocks.
-pub fn patch_lens(model: &Vit, streams: &Streams, blocks: usize) -> Result<(Vec<usize>, Vec<f32>)> {
+pub fn patch_lens(
+    model: &impl ReadsTokens,
+    streams: &Streams,
+    blocks: usize,
+) -> Result<(Vec<usize>, Vec<f32>)> {
     // streams [L + 1][T, C] -> [N], [N]
     let Some(stream) = streams.0.get(blocks) else {
         let most = format!("at most {}", streams.blocks());
         return Err(EngineError::value("patch_lens", "blocks", most, blocks));
     };
-    let first = usize::from(model.has_class_token());
-    let patches = stream.slice_axis(Axis(0), Slice::from(first..));
+    let patches = stream.slice_axis(Axis(0), Slice::from(model.before()..));
     let (mut classes, mut probabilities) = (Vec::new(), Vec::new());
     for rows in patches.axis_chunks_iter(Axis(0), ROWS) {
         let logits = model.read_off_rows(rows)?;
@@ -131,6 +231,7 @@ mod tests {
     use super::*;
     use crate::sub_layers::Switched;
     use engine::formula::{Formula, image};
+    use engine::model::swin;
     use engine::model::vit::{Config, Pooling};
     use ndarray::Array3;
 
@@ -214,6 +315,43 @@ mod tests {
             let apart = (&of.row(3) - &own).mapv(f32::abs);
             assert!(apart.iter().all(|&apart| apart < 1e-5));
         }
+    }
+
+    /// A Swin V2 is read in its last stage: the last row is its answer, and the mean of the logits of its
+    /// tokens is the logits of their mean, for the classifier is linear.
+    #[test]
+    fn windows_are_read_in_the_last_stage() {
+        let config = swin::Config {
+            width: 8,
+            depths: vec![2, 3],
+            heads: vec![1, 2],
+            window: 4,
+            trained_windows: Vec::new(),
+            patch: 2,
+            image: 32,
+            classes: 5,
+            inner_ratio: 2,
+            norm_eps: 1e-5,
+        };
+        let model = crate::small_swin::small_swin(&config, 3).unwrap();
+        let picture = image(32, 1);
+        let streams = Streams::of_last_stage(&model, picture.view()).unwrap();
+        assert_eq!(streams.blocks(), 3);
+        let found = token_lens(&model, &streams, None).unwrap();
+        let own = softmax(model.forward(picture.view(), None).unwrap().view());
+        assert_eq!(found.row(3), own);
+        assert_ne!(found.row(2), found.row(3));
+        for blocks in 0..=3 {
+            let rows = model.read_off_rows(streams.0[blocks].view()).unwrap();
+            assert_eq!(rows.dim(), (64, 5));
+            let mean = softmax(rows.mean_axis(Axis(0)).unwrap().view());
+            let apart = (&mean - &found.row(blocks)).mapv(f32::abs);
+            assert!(apart.iter().all(|&apart| apart < 1e-5));
+            let (classes, _) = patch_lens(&model, &streams, blocks).unwrap();
+            let of_one = token_lens(&model, &streams, Some(9)).unwrap();
+            assert_eq!(top_indices(of_one.row(blocks), 1), [classes[9]]);
+        }
+        assert!(patch_lens(&model, &streams, 4).is_err());
     }
 
     #[test]

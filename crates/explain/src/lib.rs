@@ -82,6 +82,7 @@ pub mod two_questions;
 pub mod vit_shapes;
 pub mod vit_sizes;
 pub mod waves;
+pub mod window_attention;
 pub mod window_cost;
 pub mod writing;
 pub mod wrong_mask;

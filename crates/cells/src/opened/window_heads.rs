@@ -1,12 +1,14 @@
 //! The attention of a Swin V2 that the reader has opened, within the window of one patch: the weights of its
-//! token in every head of a block.
+//! token in every head of a block, how far each head looks, and what the token has read of the whole picture
+//! by attention rollout.
 
 use std::sync::Arc;
 
 use engine::model::swin::Swin;
-use engine::nn::window::partition;
+use engine::nn::window_block::WindowBlock;
 use engine::trace::Observer;
-use ndarray::{Array1, Array2, Array3, ArrayViewD, Axis, Ix3};
+use explain::window_attention::{mean_distance, order};
+use ndarray::{Array1, Array3, ArrayViewD, Axis, Ix3};
 
 use super::window_reach::{OpenedWindows, chosen_input};
 use crate::computation::Computation;
@@ -97,7 +99,7 @@ impl Observer for Seen {
 }
 
 /// The blocks, with the names under which an observer hears of them.
-fn places(model: &Swin) -> Vec<(String, &engine::nn::window_block::WindowBlock)> {
+fn places(model: &Swin) -> Vec<(String, &WindowBlock)> {
     let depths = model.config().depths.iter().enumerate();
     let names = depths.flat_map(|(stage, &depth)| {
         (0..depth).map(move |block| format!("stages.{stage}.blocks.{block}"))
@@ -121,10 +123,7 @@ fn compute(inputs: &Inputs, opened: &OpenedWindows) -> Result<Computation, CellE
         .min((across * across).saturating_sub(1));
     let token = (across / side.max(1)).max(1);
     let own = chosen / across / token * side + chosen % across / token;
-    // The tokens in the order of the windows: each says where it is in the map.
-    let ids = Array2::from_shape_fn((side * side, 1), |(n, _)| n as f32);
-    let order = partition(ids.view(), block.size, window, block.shift)?;
-    let order: Vec<usize> = order.iter().map(|&id| id as usize).collect();
+    let order = order(block)?;
     let area = window * window;
     let place = order.iter().position(|&id| id == own).unwrap_or_default();
     let (number_of_window, row) = (place / area, place % area);
@@ -154,6 +153,16 @@ fn compute(inputs: &Inputs, opened: &OpenedWindows) -> Result<Computation, CellE
     let itself = (0..heads).map(|head| in_window[[head, row / window, row % window]]);
     record.tensor("itself", &itself.collect::<Array1<f32>>());
     record.number("even", 1.0 / area as f64);
+    let pixels = token * opened.model.config().patch;
+    let distance = mean_distance(block, weights.view(), pixels)?;
+    record.tensor("distance", &distance);
+    let rollout = opened.means()?.rollout(number, own)?;
+    let most = rollout.fold(0.0_f32, |most, &share| most.max(share));
+    record.number("rollout.most", f64::from(most));
+    let reached = rollout.iter().filter(|&&share| share > 0.0).count();
+    record.number("rollout.reached", reached as f64);
+    record.tensor("rollout", &rollout);
+    record.number("patches", (across * across) as f64);
     record.number("chosen", chosen as f64);
     record.number("own", own as f64);
     record.number("across", across as f64);
@@ -161,7 +170,7 @@ fn compute(inputs: &Inputs, opened: &OpenedWindows) -> Result<Computation, CellE
     record.number("blocks", number as f64);
     record.number("count", count as f64);
     record.number("token.patches", token as f64);
-    record.number("token.pixels", (token * opened.model.config().patch) as f64);
+    record.number("token.pixels", pixels as f64);
     record.number("window", window as f64);
     record.number("shift", block.shift as f64);
     Ok(record.finish())

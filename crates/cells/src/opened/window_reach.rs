@@ -1,12 +1,14 @@
 //! A patch of the reader's picture is changed, and a Swin V2 that the reader has opened reads both
 //! pictures: which tokens differ after each block, with its own windows and with windows that stay.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use engine::model::swin::Swin;
 use engine::open::Labels;
 use engine::trace::Observer;
+use explain::class_lens::Streams;
 use explain::small_swin::{Windows, inverted, with_windows};
+use explain::window_attention::Means;
 use ndarray::{Array2, Array3, ArrayViewD, Ix2};
 
 use super::window_heads::weights_of;
@@ -53,6 +55,10 @@ pub struct OpenedWindows {
     reach: Mutex<Option<Arc<Reach>>>,
     /// The attention weights of the block that was looked into last, and its number.
     weights: Mutex<Option<(usize, Arc<Array3<f32>>)>>,
+    /// The mean weights of every block.
+    means: OnceLock<Means>,
+    /// The tokens of the last stage.
+    streams: OnceLock<Streams>,
 }
 
 impl OpenedWindows {
@@ -64,6 +70,8 @@ impl OpenedWindows {
             labels,
             reach: Mutex::new(None),
             weights: Mutex::new(None),
+            means: OnceLock::new(),
+            streams: OnceLock::new(),
         }
     }
 
@@ -107,11 +115,48 @@ impl OpenedWindows {
         Ok(found)
     }
 
+    /// The attention weights of every block, averaged over its heads. The model runs for them once.
+    ///
+    /// # Errors
+    /// What the pass of the model meets.
+    pub(super) fn means(&self) -> Result<&Means, CellError> {
+        once_computed(&self.means, || Means::of(&self.model, self.image.view()))
+    }
+
+    /// The tokens of the last stage, before its first block and after each one. The model runs for them
+    /// once.
+    ///
+    /// # Errors
+    /// What the pass of the model meets.
+    pub(crate) fn streams(&self) -> Result<&Streams, CellError> {
+        once_computed(&self.streams, || {
+            Streams::of_last_stage(&self.model, self.image.view())
+        })
+    }
+
+    /// Stages, and tokens along a side of the last one.
+    pub(crate) fn last_stage(&self) -> (usize, usize) {
+        let stages = self.model.config().depths.len();
+        (stages, self.across() >> stages.saturating_sub(1))
+    }
+
     /// Patches along a side of the picture.
-    pub(super) fn across(&self) -> usize {
+    pub(crate) fn across(&self) -> usize {
         let config = self.model.config();
         config.image / config.patch
     }
+}
+
+/// The value of a cell, computed where it has none yet.
+fn once_computed<T>(
+    kept: &OnceLock<T>,
+    compute: impl FnOnce() -> engine::error::Result<T>,
+) -> Result<&T, CellError> {
+    if let Some(found) = kept.get() {
+        return Ok(found);
+    }
+    let found = compute()?;
+    Ok(kept.get_or_init(|| found))
 }
 
 /// The tokens before the first block and after each one.

@@ -40,7 +40,7 @@ use crate::nn::window_block::WindowBlock;
 use crate::parameters::{Parameters, tensor};
 use crate::shape::expect;
 use crate::trace::{Observer, observe, scope};
-use ndarray::{Array1, ArrayView3, Axis};
+use ndarray::{Array1, Array2, ArrayView2, ArrayView3, Axis};
 
 /// Inner width of the network that computes the bias.
 const BIAS_INNER: usize = 512;
@@ -265,7 +265,37 @@ impl Swin {
                 )?;
             }
         }
-        let mut hidden = self.norm.forward(x.view())?;
+        self.classify(x.view(), trace)
+    }
+
+    /// The logits that the model would give if the later blocks of its last stage added nothing: the
+    /// last norm, the mean over the tokens and the classifier.
+    ///
+    /// # Errors
+    /// When the stream has not the width of the last stage.
+    pub fn read_off(&self, stream: ArrayView2<'_, f32>) -> Result<Array1<f32>> {
+        // stream [T, C of the last stage] -> [classes]
+        self.classify(stream, None)
+    }
+
+    /// The logits that each token of the last stage gives by itself: last norm and classifier,
+    /// without the mean. The classifier was trained on the mean, not on each token.
+    ///
+    /// # Errors
+    /// When the stream has not the width of the last stage.
+    pub fn read_off_rows(&self, stream: ArrayView2<'_, f32>) -> Result<Array2<f32>> {
+        // stream [T, C of the last stage] -> [T, classes]
+        let hidden = self.norm.forward(stream)?;
+        self.head.forward(hidden.view())
+    }
+
+    fn classify(
+        &self,
+        x: ArrayView2<'_, f32>,
+        mut trace: Option<&mut dyn Observer>,
+    ) -> Result<Array1<f32>> {
+        // x [T, C of the last stage] -> [classes]
+        let mut hidden = self.norm.forward(x)?;
         observe(&mut trace, "norm", &mut hidden);
         let mut pooled = mean(hidden.view())?;
         observe(&mut trace, "pooled", &mut pooled);

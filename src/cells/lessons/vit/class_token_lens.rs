@@ -72,20 +72,39 @@ pub(crate) fn opened_view(cx: CellCx) -> AnyView {
         0 => "Mean over the patches",
         _ => "What the classifier reads",
     };
+    // Of a model in stages the last one is read, whose tokens hold several patches each.
+    let (stage, joined) = (
+        cx.value("stage", Vec::new()),
+        cx.value("token.patches", Vec::new()),
+    );
+    let is_staged = Memo::new(move |_| stage.get().is_some());
+    let patch = Signal::derive(move || {
+        let joined = joined.get().unwrap_or(1.0).max(1.0);
+        picture.patch.get() * joined as usize
+    });
+    let blocks = move || match is_staged.get() {
+        true => blocks_box(cx, "Blocks of the last stage that have run: ", 0),
+        false => blocks_box(cx, "Blocks that have run: ", 0),
+    };
+    let of_stage = move || {
+        is_staged
+            .get()
+            .then(|| view! { " of stage " {cx.num("stage", &[], Format::Count)} })
+    };
     view! {
         <div class="cols-2">
             <div class="stack tight">
                 {move || token_box(cx, first())}
-                {class_map(cx, picture.pixels, picture.patch)}
+                {class_map(cx, picture.pixels, patch)}
             </div>
             <div class="stack tight">
-                {blocks_box(cx, "Blocks that have run: ", 0)}
+                {blocks}
                 {lens_table(cx, TOP, &[], "answer.probability")}
             </div>
         </div>
         <p class="verdict">
             "The model answers " <strong data-label="">{answer}</strong> "; of its "
-            {cx.num("classes", &[], Format::Count)} " classes this is the most likely one " {from(cx)} "." {said(cx)}
+            {cx.num("classes", &[], Format::Count)} " classes this is the most likely one " {from(cx)} {of_stage} "." {said(cx)}
         </p>
         {trained(&[])}
     }

@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use engine::model::vit::Vit;
 use engine::nn::softmax::top_indices;
-use explain::class_lens::{Streams, token_lens};
+use explain::class_lens::{ReadsTokens, Streams, token_lens};
 use ndarray::{Array2, Axis};
 
 use crate::computation::Computation;
 use crate::error::CellError;
-use crate::frame::shown::Record;
+use crate::frame::shown::{Describe, Record};
 use crate::input::{InputSpec, Inputs};
 use crate::jobs::Entry;
+use crate::opened::window_reach::OpenedWindows;
 use crate::parts::digit_models;
 use crate::parts::drawn;
 use crate::parts::opened_picture;
@@ -77,6 +78,18 @@ pub fn start_opened(
     Ok(once(move || compute_opened(&inputs, &opened)))
 }
 
+/// Starts the cell on a Swin V2 and the picture that it read last.
+///
+/// # Errors
+/// None: the computation has its own.
+pub fn start_windows(
+    inputs: &Inputs,
+    opened: Arc<OpenedWindows>,
+) -> Result<Box<dyn Job>, CellError> {
+    let inputs = inputs.clone();
+    Ok(once(move || compute_windows(&inputs, &opened)))
+}
+
 /// The inputs; of the two numbers of blocks, the first is the most, and the second the default.
 fn inputs(picture: InputSpec, patches: usize, blocks: (usize, usize)) -> Vec<InputSpec> {
     vec![
@@ -102,6 +115,7 @@ fn compute(inputs: &Inputs, vit: &Vit) -> Result<Computation, CellError> {
     let streams = shown!(record, explain::class_lens::Streams::of, vit, image.view())?;
     let name = |class: usize| class.to_string();
     let found = read_off(&mut record, (vit, &streams), (ACROSS, ACROSS), inputs, name)?;
+    name_depths(&mut record, "embedding", &streams);
     record.tensor("lens", &found);
     let digits = (0..found.ncols()).map(|class| class.to_string());
     record.words("digits", digits.collect());
@@ -111,8 +125,34 @@ fn compute(inputs: &Inputs, vit: &Vit) -> Result<Computation, CellError> {
 fn compute_opened(inputs: &Inputs, opened: &OpenedPicture) -> Result<Computation, CellError> {
     let mut record = Record::new();
     let model = (opened.model.classifier()?, opened.streams()?);
+    name_depths(&mut record, "embedding", model.1);
     let name = |class: usize| opened.class_name(class);
     let found = read_off(&mut record, model, opened.grid(), inputs, name)?;
+    Ok(with_best(record, &found, name))
+}
+
+/// The cell on a Swin V2: its last stage, whose tokens have the width that the classifier reads.
+fn compute_windows(inputs: &Inputs, opened: &OpenedWindows) -> Result<Computation, CellError> {
+    let mut record = Record::new();
+    let (stage, side) = opened.last_stage();
+    record.number("stage", stage as f64);
+    record.number(
+        "token.patches",
+        (opened.across() / side.max(1)).max(1) as f64,
+    );
+    let model = (&*opened.model, opened.streams()?);
+    name_depths(&mut record, "the merge", model.1);
+    let name = |class: usize| opened.class_name(class);
+    let found = read_off(&mut record, model, (side, side), inputs, name)?;
+    Ok(with_best(record, &found, name))
+}
+
+/// The result with the most likely classes at each depth.
+fn with_best(
+    mut record: Record,
+    found: &Array2<f32>,
+    name: impl Fn(usize) -> String,
+) -> Computation {
     let count = TOP.min(found.ncols());
     let tops: Vec<Vec<usize>> = (found.outer_iter())
         .map(|row| top_indices(row, count))
@@ -124,7 +164,7 @@ fn compute_opened(inputs: &Inputs, opened: &OpenedPicture) -> Result<Computation
     let names = tops.concat();
     record.words("words", names.iter().map(|&class| name(class)).collect());
     record.number("classes", found.ncols() as f64);
-    Ok(record.finish())
+    record.finish()
 }
 
 /// The probabilities of the classes at each depth, read off the chosen token, `[L + 1, classes]`. What is
@@ -132,7 +172,7 @@ fn compute_opened(inputs: &Inputs, opened: &OpenedPicture) -> Result<Computation
 /// the depth from which on it is the most likely class.
 fn read_off(
     record: &mut Record,
-    (vit, streams): (&Vit, &Streams),
+    (model, streams): (&(impl ReadsTokens + Describe), &Streams),
     (rows, columns): (usize, usize),
     inputs: &Inputs,
     name: impl Fn(usize) -> String,
@@ -140,14 +180,19 @@ fn read_off(
     let patches = rows * columns;
     let token = inputs.count("token")?.min(patches);
     let blocks = inputs.count("blocks")?.min(streams.blocks());
-    let first = usize::from(vit.has_class_token());
-    let asked = token.checked_sub(1).map(|patch| first + patch);
-    let found = shown!(record, explain::class_lens::token_lens, vit, streams, asked)?;
+    let asked = token.checked_sub(1).map(|patch| model.before() + patch);
+    let found = shown!(
+        record,
+        explain::class_lens::token_lens,
+        model,
+        streams,
+        asked
+    )?;
     let best = most_likely(&found);
     // The model's own answer, whatever was asked.
     let own = match asked {
         None => best.clone(),
-        Some(_) => most_likely(&token_lens(vit, streams, None)?),
+        Some(_) => most_likely(&token_lens(model, streams, None)?),
     };
     let answer = own.last().copied().unwrap_or_default();
     record.number("answer", answer as f64);
@@ -166,18 +211,13 @@ fn read_off(
         best.iter().map(|&class| name(class)).collect(),
     );
     record.numbers("best", best.iter().map(|&class| class as f64).collect());
-    let depths = (0..best.len()).map(|depth| match depth {
-        0 => "embedding".to_owned(),
-        _ => format!("block {depth}"),
-    });
-    record.words("depths", depths.collect());
     record.number("token", token as f64);
     record.number("blocks", blocks as f64);
     record.number("count", streams.blocks() as f64);
     let (classes, probabilities) = shown!(
         record,
         explain::class_lens::patch_lens,
-        vit,
+        model,
         streams,
         blocks
     )?;
@@ -216,6 +256,15 @@ fn read_off(
     );
     record.number("others", others.iter().map(|&(_, n)| n as f64).sum());
     Ok(found)
+}
+
+/// The names of the depths, the first of which is what the first block reads.
+fn name_depths(record: &mut Record, first: &str, streams: &Streams) {
+    let depths = (0..=streams.blocks()).map(|depth| match depth {
+        0 => first.to_owned(),
+        _ => format!("block {depth}"),
+    });
+    record.words("depths", depths.collect());
 }
 
 /// The most likely class of each row.
