@@ -150,7 +150,7 @@ fn table(cx: CellCx) -> AnyView {
                         <th scope="col">"reads in place"</th>
                         <th scope="col">"as arranged"</th>
                         <th scope="col">"largest change of a probability"</th>
-                        <th scope="col">"changed embedding numbers"</th>
+                        <th scope="col">"embedding numbers that differ"</th>
                     </tr>
                 </thead>
                 <tbody>{rows.collect_view()}</tbody>

@@ -18,7 +18,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <More summary="Mean similarity of neighbours, after each number of steps">
             <HeatMap
                 grid=cx.grid_with("along", Signal::stored(Vec::new()), "kinds", "steps")
-                label="Mean similarity of all pairs of patches that lie so to each other"
+                label="Mean similarity of all pairs of patches in each arrangement"
                 palette=Palette::Diverging
                 domain=Domain::Fixed(-1.0, 1.0)
                 format=Format::Fixed(2)

@@ -34,10 +34,10 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <div class="cols-2 map-after">
             {chart(cx)}
             <p>
-                "The attention layers of all blocks multiply " {cx.num("total.windows", &[], Format::Power(2))}
-                " times in windows and " {cx.num("total.all", &[], Format::Power(2))}
-                " times without them: " <strong>{cx.num("total.ratio", &[], Format::Fixed(1))}</strong>
-                " times as often. This includes the projections, but not the MLPs."
+                "The attention layers of all blocks need " {cx.num("total.windows", &[], Format::Power(2))}
+                " multiplications in windows and " {cx.num("total.all", &[], Format::Power(2))}
+                " without them: " <strong>{cx.num("total.ratio", &[], Format::Fixed(1))}</strong>
+                " times as many. This includes the projections, but not the MLPs."
             </p>
         </div>
         <More summary="Another number of channels">{cx.slider("width", Format::Count)}</More>

@@ -114,6 +114,19 @@ mod tests {
         }
     }
 
+    /// What the lesson says of the short runs: the difference is largest at 1,000 digits, 14 points.
+    #[test]
+    fn the_gap_is_widest_at_a_thousand_digits() {
+        let c = of("300");
+        let (sizes, gap) = (all(&c, "sizes"), all(&c, "gap"));
+        let widest = (0..gap.len()).max_by(|&a, &b| gap[a].total_cmp(&gap[b]));
+        let widest = widest.unwrap();
+        assert_eq!(
+            (sizes[widest], (100.0 * gap[widest]).round()),
+            (1000.0, 14.0)
+        );
+    }
+
     /// What the lesson says of the long runs: the difference halves.
     #[test]
     fn longer_runs_come_closer() {
