@@ -57,7 +57,7 @@ pub(super) const ALL: &[Step] = &[
         title: "licences, bans and sources of all crates, and known advisories where their database can be had",
         needs: &[],
         wasm: false,
-        lane: Lane::Front,
+        lane: Lane::Beside,
         run: licences,
     },
     Step {
@@ -105,7 +105,7 @@ pub(super) const ALL: &[Step] = &[
         title: "unsafe code of the kernels under Miri, which knows undefined behaviour",
         needs: &[],
         wasm: false,
-        lane: Lane::Beside,
+        lane: Lane::Front,
         run: miri,
     },
     Step {
