@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use cells::Computation;
 use cells::format::Format;
 use cells::input::Pixels;
+use cells::{Computation, InputValue};
 use leptos::prelude::*;
 
 use super::windows::{choose_token, number};
@@ -64,10 +64,19 @@ fn rollout(cx: CellCx, picture: OpenedPicture) -> AnyView {
     let most = cx.value("rollout.most", Vec::new());
     let scale = Signal::derive(move || Domain::Fixed(0.0, most.get().unwrap_or(1.0)));
     let grid = cx.grid("rollout");
+    let chosen = number(cx, "chosen");
+    let selected = Selected::new(
+        Signal::derive(move || Some(chosen.get())),
+        move |patch: Option<usize>| {
+            if let Some(patch) = patch {
+                cx.set("chosen", InputValue::Number(patch as f64));
+            }
+        },
+    );
     view! {
         <More summary="Attention rollout: what the token has read of the whole picture">
             <section class=format!("stack tight {}", Concept::Weight.class())>
-                <PatchGrid pixels=picture.pixels patch=picture.patch is_quiet=true is_ruled=false
+                <PatchGrid pixels=picture.pixels patch=picture.patch selected is_quiet=true is_ruled=false counts_from=0
                     label="Your picture, each patch coloured by its share in the token"
                     overlay=grid overlay_domain=scale />
                 <figure class="heat ramp">{legend(grid, Palette::Sequential, scale, Format::Percent(1))}</figure>
