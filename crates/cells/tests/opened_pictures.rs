@@ -460,8 +460,8 @@ fn a_model_of_another_kind_is_refused_in_plain_words() {
     assert!(found.contains("attends to all of the picture"), "{found}");
     let found = why(text.name, &defaults(text), picture.into());
     assert!(found.contains("a model that reads text"), "{found}");
-    let lens = &class_token_lens::OPENED;
-    let found = why(lens.name, &defaults(lens), small_windows().into());
+    let maps = &patch_attention::OPENED;
+    let found = why(maps.name, &defaults(maps), small_windows().into());
     assert!(found.contains("attends within windows"), "{found}");
     let config = bert::Config {
         vocabulary: 10,
