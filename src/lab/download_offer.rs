@@ -78,8 +78,8 @@ impl DownloadOffer {
         }));
         let repacked = match self.packing {
             None => {
-                " Matrices in types that are slow here keep their numbers in another one: Q4_K becomes Q4_1, \
-                 Q5_0 and Q5_K become Q5_1, Q6_K becomes Q6."
+                " Matrices in types that are slow here keep their numbers in another one: \
+                 Q4_K becomes Q4_1, Q5_0 and Q5_K become Q5_1, Q6_K becomes Q6."
             }
             Some(_) => "",
         };

@@ -1,11 +1,11 @@
-//! The int8 GEMM: products of packed quantized weights with quantized activations, written once over
-//! [`Int8Kernel`].
+//! The int8 GEMM: products of packed quantized weights with quantized activations, written once
+//! over [`Int8Kernel`].
 //!
-//! [`PackedBlocks`] has a picture of the packed layout. Integers are summed within a block, or within
-//! a group of it that has a scale of its own, and converted to `f32` once, so their sum is exact in
-//! any order. The blocks of a row are added in their order, by the same operations for one token and
-//! for many. So the bits of a result do not depend on the position of its row or token, or on the
-//! number of tokens.
+//! [`PackedBlocks`] has a picture of the packed layout. Integers are summed within a block, or
+//! within a group of it that has a scale of its own, and converted to `f32` once, so their sum is
+//! exact in any order. The blocks of a row are added in their order, by the same operations for one
+//! token and for many. So the bits of a result do not depend on the position of its row or token,
+//! or on the number of tokens.
 //!
 //! With one token every weight is needed once, and the loop reads the packed bytes as they come
 //! from memory. With many tokens each panel of eight rows is first expanded into the form that the
@@ -247,8 +247,8 @@ pub(crate) unsafe fn matmul_blocks<E: Int8Kernel>(
 /// The machine has the instruction set.
 #[inline(always)]
 unsafe fn offsets<E: Rows>(least: E::Totals, scales: E::Totals, bits: usize) -> E::Totals {
-    // SAFETY: as the caller vouches. A power of two times a scale is exact, so fused or not the bits
-    // are the same.
+    // SAFETY: as the caller vouches. A power of two times a scale is exact, so fused or not the
+    // bits are the same.
     unsafe { E::add_scaled(least, E::same(i32::from(centre(bits))), scales, 1.0) }
 }
 

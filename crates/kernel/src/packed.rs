@@ -37,11 +37,12 @@ pub enum BlockType {
     /// A scale, a least weight, and 32 numbers of 4 bits, from 0 to 15; the weight is scale · number
     /// + least.
     Q4_1,
-    /// A scale, a least weight, and 32 numbers of 5 bits, from 0 to 31; the weight is scale · number
-    /// + least.
+    /// A scale, a least weight, and 32 numbers of 5 bits, from 0 to 31; the weight is scale ·
+    /// number + least.
     Q5_1,
-    /// Two scales, of 16 numbers each, and 32 numbers of 6 bits, from 0 to 63; the weight is scale ·
-    /// (number − 32). It holds the numbers of Q6_K. No file has it: the type is this project's own.
+    /// Two scales, of 16 numbers each, and 32 numbers of 6 bits, from 0 to 63; the weight is scale
+    /// · (number − 32). It holds the numbers of Q6_K. No file has it: the type is this project's
+    /// own.
     Q6,
 }
 

@@ -15,8 +15,8 @@
 //! | `Neither` | none: numbers of 16 bits, as SIMD128 | other x86, where two dots of 7 bits were slower than that |
 //!
 //! That test asks with weights of 8 bits. Those of 4 to 6 bits are so small that no sum of two
-//! products saturates, and the sums of a block fit in 16 bits, or those of a group of 16 with 6 bits.
-//! So where `Neither` is found and [`has_pairs`] holds, they are multiplied by
+//! products saturates, and the sums of a block fit in 16 bits, or those of a group of 16 with 6
+//! bits. So where `Neither` is found and [`has_pairs`] holds, they are multiplied by
 //! `i16x8_relaxed_dot_i8x16_i7x16` and q + 127 ([`RelaxedPairs`]): two instructions for 16 products
 //! in place of four.
 //!
@@ -107,8 +107,8 @@ pub(crate) struct RelaxedWide;
 /// As [`RelaxedWide`], with weights of fewer than 8 bits multiplied by [`RelaxedPairs`].
 pub(crate) struct RelaxedWideAndPairs;
 
-/// The steps for weights of 4 to 6 bits that sum in 16 bits: a lane gets two products a step. The 16
-/// of a block fit with 5 bits, 16 · 16 · 127 = 32,512, and the 8 of a group with 6 bits, whose
+/// The steps for weights of 4 to 6 bits that sum in 16 bits: a lane gets two products a step. The
+/// 16 of a block fit with 5 bits, 16 · 16 · 127 = 32,512, and the 8 of a group with 6 bits, whose
 /// weights are twice as large. The numbers 127 that were added to activations may overflow on the
 /// way and are subtracted again, modulo 2¹⁶. Sums are widened once a group.
 pub(crate) struct RelaxedPairs;

@@ -109,8 +109,8 @@ unsafe fn halves_of_bytes(from: *const u8) -> __m256i {
     }
 }
 
-/// Columns `four` · 4 to `four` · 4 + 3 of eight rows, numbers of 4, 5 or 6 bits as they are stored,
-/// from 0 on.
+/// Columns `four` · 4 to `four` · 4 + 3 of eight rows, numbers of 4, 5 or 6 bits as they are
+/// stored, from 0 on.
 ///
 /// # Safety
 /// AVX2 and a block at `from`.
@@ -279,7 +279,8 @@ impl<D: Dot> Steps for X86Int8<D> {
         parts: __m256i,
         to: *mut u8,
     ) -> __m256i {
-        // SAFETY: the caller vouches for the instruction set, for a block and for 32 writable bytes.
+        // SAFETY: the caller vouches for the instruction set, for a block and for 32 writable
+        // bytes.
         unsafe {
             let weights = if BITS == 8 {
                 Self::weights(from.add(32 * four))

@@ -1,9 +1,9 @@
 //! Matrices of numbers in blocks, or of two bytes each.
 //!
 //! Q8_0, Q4_0, Q4_1, Q5_1 and Q6 have kernels of their own ([`PackedBlocks`]), for which the
-//! activations are rounded to 8 bits, block by block. F16 and BF16 have one too ([`PackedHalf`]), whose products have the bits
-//! of those in F32. A matrix of any other type is unpacked a few rows at a time while it is
-//! multiplied.
+//! activations are rounded to 8 bits, block by block. F16 and BF16 have one too ([`PackedHalf`]),
+//! whose products have the bits of those in F32. A matrix of any other type is unpacked a few rows
+//! at a time while it is multiplied.
 
 use super::matrix::PANEL;
 use super::{QuantError, Type};
@@ -113,8 +113,8 @@ impl Blocks {
         }
     }
 
-    /// The blocks in the type that has a kernel ([`Type::fast`]), with the same numbers; `None` for a
-    /// matrix that has a kernel already, or one whose scales half precision does not hold.
+    /// The blocks in the type that has a kernel ([`Type::fast`]), with the same numbers; `None` for
+    /// a matrix that has a kernel already, or one whose scales half precision does not hold.
     pub(super) fn fast_blocks(&self) -> Option<Vec<u8>> {
         match self {
             Self::Stored { kind, bytes, .. } => match kind {

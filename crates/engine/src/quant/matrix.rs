@@ -116,8 +116,8 @@ impl Matrix {
     }
 
     /// The same matrix in the type that stands for its own where that has no fast product, see
-    /// [`Type::fast`]: all numbers stay as they are, and scales are rounded to half precision. Where
-    /// this does not hold a scale, the matrix becomes one of Q8_0.
+    /// [`Type::fast`]: all numbers stay as they are, and scales are rounded to half precision.
+    /// Where this does not hold a scale, the matrix becomes one of Q8_0.
     ///
     /// # Errors
     /// When its rows are not whole blocks of that type.
@@ -355,8 +355,8 @@ mod tests {
                 assert_eq!(fast, stored);
             }
             let (old, new) = (stored.rows(&ids).unwrap(), fast.rows(&ids).unwrap());
-            // Numbers lie between −1 and 1: of K-blocks, at most all steps of a scale and one offset
-            // are rounded.
+            // Numbers lie between −1 and 1: of K-blocks, at most all steps of a scale and one
+            // offset are rounded.
             let most = match kind {
                 Type::Q4K | Type::Q5K => 3.0 / 2048.0,
                 Type::Q6K => 1.1 / 2048.0,

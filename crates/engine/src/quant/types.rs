@@ -33,8 +33,8 @@ pub enum Type {
     Q5K,
     /// 256 numbers of 6 bits, scales in 16 groups.
     Q6K,
-    /// 32 numbers of 6 bits, two scales: the form in which a matrix in Q6_K is kept. No file has it:
-    /// the type is this project's own.
+    /// 32 numbers of 6 bits, two scales: the form in which a matrix in Q6_K is kept. No file has
+    /// it: the type is this project's own.
     Q6,
 }
 
@@ -133,9 +133,9 @@ impl Type {
         cfg!(feature = "blocks") && matches!(self, Self::F16 | Self::Bf16)
     }
 
-    /// The type with a fast product in which a matrix of this type is kept for speed: itself, or one
-    /// that holds the same numbers, with scales in half precision: Q4_1 for Q4_K, Q5_1 for Q5_0 and
-    /// Q5_K, Q6 for Q6_K.
+    /// The type with a fast product in which a matrix of this type is kept for speed: itself, or
+    /// one that holds the same numbers, with scales in half precision: Q4_1 for Q4_K, Q5_1 for Q5_0
+    /// and Q5_K, Q6 for Q6_K.
     #[must_use]
     pub fn fast(self) -> Self {
         match self {
