@@ -9,7 +9,7 @@ use std::task::{Poll, Waker};
 
 use web_sys::File;
 use worker::build::{Build, Purpose};
-use worker::model::protocol::{ModelEvent, ModelRequest};
+use worker::model::protocol::{InnerStepNumbers, ModelEvent, ModelRequest};
 use worker::protocol::Envelope;
 
 use crate::browser::port::{Port, PortEvent};
@@ -23,7 +23,7 @@ pub(crate) enum WorkerEvent {
         /// Number of threads that share its work.
         threads: usize,
         /// The inner steps of its products, as [`ModelEvent::Ready`] has them.
-        inner_steps: [[u8; 2]; 3],
+        inner_steps: InnerStepNumbers,
     },
     /// An answer to the request of this id.
     Model(u64, ModelEvent),

@@ -3,6 +3,7 @@
 use engine::kernel::{BlockType, InnerStep};
 use leptos::prelude::*;
 use worker::build::Build;
+use worker::model::protocol::InnerStepNumbers;
 
 use super::measure::Measured;
 
@@ -65,8 +66,8 @@ fn row(measured: &Measured) -> AnyView {
 
 /// The inner steps of the products with quantized weights in the engine that runs, one row a type;
 /// nothing before an engine has started.
-pub(super) fn steps_table(found: RwSignal<Option<(Build, [[u8; 2]; 3])>>) -> AnyView {
-    let whole = move |(build, steps): (Build, [[u8; 2]; 3])| {
+pub(super) fn steps_table(found: RwSignal<Option<(Build, InnerStepNumbers)>>) -> AnyView {
+    let whole = move |(build, steps): (Build, InnerStepNumbers)| {
         let rows = BlockType::ALL.into_iter().zip(steps).map(|(kind, steps)| {
             let cells = steps.map(|step| view! { <td>{step_words(step)}</td> });
             view! { <tr><th scope="row">{kind.name()}</th>{cells.collect_view()}</tr> }

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use worker::bench::BenchSettings;
 use worker::build::{Build, Purpose};
 use worker::model::packing::Packing;
+use worker::model::protocol::InnerStepNumbers;
 use worker::model::shape::SHAPES;
 
 use super::measure::{Measured, measure};
@@ -24,7 +25,7 @@ pub(super) struct Bench {
     pub(super) error: RwSignal<Option<String>>,
     pub(super) rows: RwSignal<Vec<Measured>>,
     /// The build that runs, with the inner steps that it has told.
-    pub(super) inner_steps: RwSignal<Option<(Build, [[u8; 2]; 3])>>,
+    pub(super) inner_steps: RwSignal<Option<(Build, InnerStepNumbers)>>,
     pub(super) worker: StoredValue<Option<Rc<ModelWorker>>, LocalStorage>,
 }
 

@@ -78,7 +78,8 @@ impl DownloadOffer {
         }));
         let repacked = match self.packing {
             None => {
-                " Matrices in types that are slow here are kept in another one: Q4_K as Q4_1, others in 8 bits."
+                " Matrices in types that are slow here keep their numbers in another one: \
+                 Q4_K becomes Q4_1, Q5_0 and Q5_K become Q5_1, Q6_K becomes Q6."
             }
             Some(_) => "",
         };
@@ -284,7 +285,7 @@ mod tests {
             "{words}"
         );
         let words = offer("a-q4_k_m.gguf", Some(134_000_000), 0).words();
-        for part in ["152.9 MB of memory", "90 tokens", "Q4_K as Q4_1"] {
+        for part in ["152.9 MB of memory", "90 tokens", "Q4_K becomes Q4_1"] {
             assert!(words.contains(part), "{part}: {words}");
         }
         // The name does not say whether its numbers have 32 or 16 bits.

@@ -261,7 +261,7 @@ fn shape_row(form: Form) -> AnyView {
 
 fn packing_choice(form: Form) -> AnyView {
     let options = [
-        ("", "as in the file, slow types in 4 or 8 bits (fastest)"),
+        ("", "as in the file (fastest)"),
         ("stored", "exactly as in the file"),
         ("q8_0", "8 bits (q8_0): smaller and faster"),
         ("q4_0", "4 bits (q4_0): smallest, less exact"),

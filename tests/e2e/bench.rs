@@ -176,7 +176,7 @@ async fn assert_inner_steps(browser: &Browser, build: &str) {
         .await;
     let rows: Vec<Vec<String>> = serde_json::from_value(rows).expect("rows of texts");
     let types: Vec<&String> = rows.iter().filter_map(|row| row.first()).collect();
-    assert_eq!(types, ["Q8_0", "Q4_0", "Q4_1"], "{build}");
+    assert_eq!(types, ["Q8_0", "Q4_0", "Q4_1", "Q5_1", "Q6"], "{build}");
     for row in &rows {
         println!("{build}: {row:?}");
         assert!(

@@ -245,9 +245,9 @@ fn wrong_shape(found: Option<Vec<usize>>, name: &str, expected: &[usize]) -> Eng
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MatrixForm {
     /// As stored, but for types without a fast product of their own ([`Type::has_fast_product`]):
-    /// these become the type that stands for theirs ([`Type::fast`]): Q4_1 for Q4_K, with the same
-    /// numbers of 4 bits, else Q8_0, in which numbers of 5 and 6 bits keep their values to 1/254 of
-    /// the largest in their block. Products take 8 bits of the activations.
+    /// these become the type that stands for theirs ([`Type::fast`]): Q4_1 for Q4_K, Q5_1 for Q5_0
+    /// and Q5_K, and Q6 for Q6_K, with the same numbers of 4, 5 and 6 bits. Products take 8 bits of
+    /// the activations.
     #[default]
     Fast,
     /// As stored. A product with a type that has no fast product of its own unpacks the matrix each

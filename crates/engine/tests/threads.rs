@@ -6,7 +6,7 @@ use engine::formula::{Formula, image};
 use engine::kernel::threads;
 use engine::model::decoder::{Decoder, Session};
 use engine::model::{gpt2, llama, vit};
-use engine::parameters::{Compressed, Parameters};
+use engine::parameters::{Compressed, MatrixForm, Parameters};
 use engine::quant::Type;
 
 fn greedy(model: &dyn Decoder) -> (Vec<usize>, Vec<u32>) {
@@ -24,7 +24,15 @@ fn greedy(model: &dyn Decoder) -> (Vec<usize>, Vec<u32>) {
 }
 
 fn source(seed: u64, shapes: Vec<(String, Vec<usize>)>, kind: Type) -> Box<dyn Parameters> {
-    Box::new(Compressed::new(Formula::new(seed, shapes), kind))
+    let source = Formula::new(seed, shapes);
+    match kind {
+        // Made from Q6_K alone.
+        Type::Q6 => Box::new(Compressed::new(
+            Compressed::new(source, Type::Q6K),
+            MatrixForm::Fast,
+        )),
+        _ => Box::new(Compressed::new(source, kind)),
+    }
 }
 
 #[test]
@@ -70,6 +78,8 @@ fn threads_change_no_bit() {
         Type::Q8_0,
         Type::Q4_0,
         Type::Q4_1,
+        Type::Q5_1,
+        Type::Q6,
         Type::Q6K,
     ] {
         let mut parameters = source(5, gpt2.shapes(), kind);

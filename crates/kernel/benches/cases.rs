@@ -83,9 +83,12 @@ fn blocks(kind: BlockType, [rows, cols]: [usize; 2]) -> PackedBlocks {
         .collect();
     for block in bytes.chunks_exact_mut(kind.block_bytes()) {
         block[..2].copy_from_slice(&0x1400_u16.to_le_bytes());
-        if kind == BlockType::Q4_1 {
-            block[2..4].copy_from_slice(&0xa000_u16.to_le_bytes());
-        }
+        let second = match kind {
+            BlockType::Q8_0 | BlockType::Q4_0 => continue,
+            BlockType::Q4_1 | BlockType::Q5_1 => 0xa000_u16,
+            BlockType::Q6 => 0x1400,
+        };
+        block[2..4].copy_from_slice(&second.to_le_bytes());
     }
     for row in 0..rows {
         let row_bytes = bytes.len() / 8;
@@ -134,6 +137,8 @@ pub(crate) fn packed_cases(only: Option<&str>) -> Vec<Case> {
         (BlockType::Q8_0, "q8"),
         (BlockType::Q4_0, "q4"),
         (BlockType::Q4_1, "q4_1"),
+        (BlockType::Q5_1, "q5_1"),
+        (BlockType::Q6, "q6"),
     ];
     for (kind, label) in kinds {
         for [rows, cols] in SHAPES.into_iter().chain([ALL]) {

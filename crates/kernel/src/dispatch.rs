@@ -125,7 +125,7 @@ pub fn chosen() -> &'static str {
 
 /// The inner steps of [`matmul_blocks`] in use, in the order of [`BlockType::ALL`]: for one token,
 /// and for many.
-pub fn inner_steps() -> [[InnerStep; 2]; 3] {
+pub fn inner_steps() -> [[InnerStep; 2]; BlockType::ALL.len()] {
     BlockType::ALL.map(|kind| best().inner_steps(kind))
 }
 
@@ -313,7 +313,8 @@ pub fn matmul_half(weights: &PackedHalf, x: &[f32], out: &mut [f32]) {
 }
 
 /// The product out = X · Wᵀ, with quantized weights and activations:
-/// out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 numbers.
+/// out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 numbers, or over groups
+/// of 16 that have a scale of their own. A block's least weight adds (Σ_k x_tbk) · s_tb times it.
 ///
 /// The inner sums are integers and exact on every machine. The outer sum is in `f32`, in the order
 /// of the blocks, by the same operations for any number of tokens and any position of row and

@@ -15,7 +15,7 @@ pub enum InnerStep {
     RelaxedUnsigned,
     /// The same twice, with the positive and the negative activations.
     RelaxedTwice,
-    /// The same with the weights, of 4 bits, as its operand of 7 bits.
+    /// The same with the weights, of 4 to 6 bits, as its operand of 7 bits.
     RelaxedWeights,
     /// `i16x8_relaxed_dot_i8x16_i7x16`, added in 16 bits.
     RelaxedPairs,
@@ -25,12 +25,12 @@ pub enum InnerStep {
     Vnni,
 }
 
-/// The steps of an implementation: for weights of 8 bits, then for weights of 4 bits, each for one
-/// token and for many.
-pub(crate) type InnerSteps = [[InnerStep; 2]; 2];
+/// The steps of an implementation: for weights of 8 bits, then for those of 4 bits, then for those
+/// of 5 and 6 bits, each for one token and for many.
+pub(crate) type InnerSteps = [[InnerStep; 2]; 3];
 
 /// The steps of an implementation without an int8 kernel.
-pub(crate) const PLAIN: InnerSteps = [[InnerStep::Plain; 2]; 2];
+pub(crate) const PLAIN: InnerSteps = [[InnerStep::Plain; 2]; 3];
 
 impl InnerStep {
     /// Every step; each is at its number.

@@ -1,30 +1,32 @@
-//! The int8 GEMM: products of packed Q8_0, Q4_0 and Q4_1 weights with quantized activations, written
-//! once over [`Int8Kernel`].
+//! The int8 GEMM: products of packed quantized weights with quantized activations, written once
+//! over [`Int8Kernel`].
 //!
-//! [`PackedBlocks`] has a picture of the packed layout. Integers are summed within a block and
-//! converted to `f32` once, so their sum is exact in any order. The blocks of a row are added in
-//! their order, by the same operations for one token and for many. So the bits of a result do not
-//! depend on the position of its row or token, or on the number of tokens.
+//! [`PackedBlocks`] has a picture of the packed layout. Integers are summed within a block, or
+//! within a group of it that has a scale of its own, and converted to `f32` once, so their sum is
+//! exact in any order. The blocks of a row are added in their order, by the same operations for one
+//! token and for many. So the bits of a result do not depend on the position of its row or token,
+//! or on the number of tokens.
 //!
 //! With one token every weight is needed once, and the loop reads the packed bytes as they come
 //! from memory. With many tokens each panel of eight rows is first expanded into the form that the
 //! inner loop reads, and stays in the nearest cache while it is multiplied with all tokens in
-//! tiles:
+//! tiles. Numbers of 4, 5 and 6 bits become bytes, so one inner loop multiplies all types:
 //!
 //! ```text
-//! prepared panel, block after block      | STEPS x 32 bytes of weights | 32 bytes of partial sums to start from | 8 scales, f32 |
-//! prepared tile of n tokens, likewise    | STEPS x n x 4 bytes of activations        | n scales, f32 |
+//! prepared panel, group after group      | steps x 32 bytes of weights | 32 bytes of partial sums to start from | 8 scales, f32 |
+//! prepared tile of n tokens, likewise    | steps x n x 4 bytes of activations        | n scales, f32 |
 //! ```
 //!
 //! A weight of Q4_1 is scale · (number − 8) + offset, where the offset, least weight + 8 · scale, is
 //! the same for a whole block. So it is multiplied as one of Q4_0, and then the sum of the block's
 //! activations, scaled by the offset, is added. Prepared panels have eight offsets after the scales
-//! of a block, prepared tiles n sums.
+//! of a block, prepared tiles n sums. Q5_1 is the same with 16 in place of 8. A block of Q6 is two
+//! groups of 16 columns.
 
 use std::ops::Range;
 
 use super::inner_step::{InnerStep, InnerSteps};
-use super::packed::{BLOCK, BlockType, EMPTY, PANEL_ROWS, PackedBlocks};
+use super::packed::{BLOCK, EMPTY, PANEL_ROWS, PackedBlocks, centre, groups};
 use super::quantized_activations::QuantizedActivations;
 
 /// Bytes of weights that one step of the inner loop reads, of eight rows together.
@@ -89,13 +91,24 @@ pub(crate) trait Steps: Rows {
     const STEPS: usize;
     /// The name of [`Self::step`].
     const STEP: InnerStep;
+    /// True where the steps are exact with weights of 8 bits, not only with those of fewer.
+    const HAS_8_BITS: bool = true;
 
     /// Writes 32 activations at `from` as `STEPS` · `STEP_TOKEN` bytes to `to`.
     unsafe fn prepare_token(from: *const i8, to: *mut u8);
+    /// Writes four columns of eight rows, number `four` of the eight of the block at `from`, whose
+    /// numbers have `BITS` bits, as `STEPS` / 8 · `STEP_WEIGHTS` bytes to `to`. Returns the updated
+    /// partial sums: parts + what the inner loop will add to them and should not.
+    unsafe fn prepare<const BITS: usize>(
+        from: *const u8,
+        four: usize,
+        parts: Self::PartialSums,
+        to: *mut u8,
+    ) -> Self::PartialSums;
     /// The partial sums at `from`.
     unsafe fn partial_sums(from: *const i32) -> Self::PartialSums;
-    /// Writes partial sums to `to`.
-    unsafe fn store_partial_sums(parts: Self::PartialSums, to: *mut i32);
+    /// Writes the negative of partial sums to `to`.
+    unsafe fn store_negative(parts: Self::PartialSums, to: *mut i32);
     /// `STEP_WEIGHTS` bytes at `from`.
     unsafe fn weights(from: *const u8) -> Self::Weights;
     /// The updated partial sums: parts + the products of one step, `STEP_TOKEN` bytes of a token at
@@ -109,42 +122,67 @@ pub(crate) trait Steps: Rows {
     unsafe fn whole(parts: Self::PartialSums) -> Self::Sums;
 }
 
-/// The form in which steps read weights of one type, Q8_0 or else Q4_0, of which Q4_1 has the
-/// numbers.
+/// The products with one token.
 ///
 /// # Safety
 /// As [`Rows`].
-pub(crate) trait Prepare<const Q8: bool>: Steps {
-    /// Writes eight rows of a block, 256 bytes of Q8_0 or 128 of Q4_0 at `from`, as `STEPS` ·
-    /// `STEP_WEIGHTS` bytes to `to`. Returns the partial sums to start from.
-    unsafe fn prepare(from: *const u8, to: *mut u8) -> Self::PartialSums;
-}
-
-/// The products with one token, and the steps for many.
-///
-/// # Safety
-/// As [`Rows`].
-pub(crate) trait Int8Kernel: Prepare<true> {
-    /// The steps for weights of 4 bits, for which an instruction set may have quicker ones.
-    type Nibbles: Prepare<false>;
+pub(crate) trait OneToken: Rows {
     /// The activations of one block of one token, in registers or in memory.
     type Block: Copy;
+    /// The sums of a group of one token while its halves of a block are added.
+    type Accumulator: Copy;
 
-    /// The names of the steps of [`Self::dot_q8`] and of [`Self::dot_q4`].
-    const ONE_TOKEN: [InnerStep; 2];
+    /// The name of [`Self::dot_q8`].
+    const DOT_Q8: InnerStep;
+    /// The name of [`Self::add_half`].
+    const ADD_HALF: InnerStep;
 
+    /// The number 2, in a form that fits the instruction set: see [`opaque`].
+    #[inline(always)]
+    unsafe fn halves_of_block() -> usize {
+        2
+    }
     /// The 32 activations at `from`.
     unsafe fn block(from: *const i8) -> Self::Block;
     /// Products of eight rows of Q8_0, 256 bytes at `weights`, with a block.
     unsafe fn dot_q8(weights: *const u8, block: Self::Block) -> Self::Sums;
-    /// The same for Q4_0, 128 bytes at `weights`; `sum` is that of the activations.
-    unsafe fn dot_q4(weights: *const u8, block: Self::Block, sum: i32) -> Self::Sums;
+    /// An accumulator that starts from `sum` in each row.
+    unsafe fn start(sum: i32) -> Self::Accumulator;
+    /// The updated accumulator: sums + the products of 16 columns of eight rows, half `half` of the
+    /// block at `weights`, with those of a token. The numbers have `BITS` bits, 4, 5 or 6, and are
+    /// as stored, from 0 on.
+    unsafe fn add_half<const BITS: usize>(
+        sums: Self::Accumulator,
+        weights: *const u8,
+        block: Self::Block,
+        half: usize,
+    ) -> Self::Accumulator;
+    /// The sums of an accumulator.
+    unsafe fn finish(sums: Self::Accumulator) -> Self::Sums;
+}
+
+/// The products of an instruction set, by the bits of a weight.
+pub(crate) trait Int8Kernel {
+    /// One token, and weights of 8, 5 and 6 bits.
+    type OneToken: OneToken;
+    /// One token, and weights of 4 bits, for which an instruction set may have a quicker product.
+    type OneTokenOf4: OneToken;
+    /// Many tokens, and weights of 8 bits.
+    type ManyTokens: Steps;
+    /// Many tokens, and weights of fewer bits, likewise.
+    type ManyTokensFew: Steps;
+    /// True where these two are the same.
+    const SAME_STEPS: bool = true;
 }
 
 /// The names of the steps that [`matmul_blocks`] takes.
 pub(crate) const fn inner_steps<E: Int8Kernel>() -> InnerSteps {
-    let [eight, four] = E::ONE_TOKEN;
-    [[eight, E::STEP], [four, <E::Nibbles as Steps>::STEP]]
+    let few = <E::ManyTokensFew as Steps>::STEP;
+    [
+        [E::OneToken::DOT_Q8, E::ManyTokens::STEP],
+        [E::OneTokenOf4::ADD_HALF, few],
+        [E::OneToken::ADD_HALF, few],
+    ]
 }
 
 /// The number `turns`, hidden from the compiler, which would otherwise unroll the loop and first
@@ -190,41 +228,64 @@ pub(crate) unsafe fn matmul_blocks<E: Int8Kernel>(
     // SAFETY: `Kernels::matmul_blocks` has checked that the shapes fit each other; both types hold
     // as much as their shapes say.
     unsafe {
-        match (tokens.tokens, weights.kind) {
-            (1, BlockType::Q8_0) => one_token::<E, true>(weights, tokens, panels, out),
-            (1, _) => one_token::<E, false>(weights, tokens, panels, out),
-            (_, BlockType::Q8_0) => many_tokens::<E, true>(weights, tokens, panels, out),
-            _ => many_tokens::<E::Nibbles, false>(weights, tokens, panels, out),
+        match (tokens.tokens, weights.kind.bits()) {
+            (1, 8) => one_token::<E::OneToken, 8>(weights, tokens, panels, out),
+            (1, 4) => one_token::<E::OneTokenOf4, 4>(weights, tokens, panels, out),
+            (1, 5) => one_token::<E::OneToken, 5>(weights, tokens, panels, out),
+            (1, _) => one_token::<E::OneToken, 6>(weights, tokens, panels, out),
+            (_, bits) if bits == 8 || E::SAME_STEPS => {
+                many_tokens::<E::ManyTokens>(weights, tokens, panels, out);
+            }
+            _ => many_tokens::<E::ManyTokensFew>(weights, tokens, panels, out),
         }
     }
 }
 
-/// The offsets of eight rows from their scales and least weights.
+/// The offsets of eight rows from their scales and least weights, with numbers of `bits` bits.
 ///
 /// # Safety
 /// The machine has the instruction set.
 #[inline(always)]
-unsafe fn offsets<E: Rows>(least: E::Totals, scales: E::Totals) -> E::Totals {
-    // SAFETY: as the caller vouches. 8 · scale is exact, so fused or not the bits are the same.
-    unsafe { E::add_scaled(least, E::same(8), scales, 1.0) }
+unsafe fn offsets<E: Rows>(least: E::Totals, scales: E::Totals, bits: usize) -> E::Totals {
+    // SAFETY: as the caller vouches. A power of two times a scale is exact, so fused or not the
+    // bits are the same.
+    unsafe { E::add_scaled(least, E::same(i32::from(centre(bits))), scales, 1.0) }
 }
 
 /// The product with one token: reads every weight once, in the order of memory.
 ///
 /// # Safety
-/// As [`matmul_blocks`], with one token and weights of the numbers that `Q8` says.
-#[inline(always)]
-unsafe fn one_token<E: Int8Kernel, const Q8: bool>(
+/// As [`matmul_blocks`], with one token and weights whose numbers have `BITS` bits.
+// In wasm, tables share these functions; natively each has features that the caller does not have.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+unsafe fn one_token<E: OneToken, const BITS: usize>(
     weights: &PackedBlocks,
     tokens: &QuantizedActivations,
     panels: Range<usize>,
     out: *mut f32,
 ) {
-    let size = if Q8 { 16 } else { 8 } * 16;
-    let has_offsets = !Q8 && weights.kind == BlockType::Q4_1;
-    let block_bytes = size + if has_offsets { 32 } else { 16 };
+    // Chunks of numbers, then of scales.
+    let (size, groups) = (2 * BITS * 16, groups(BITS));
+    let has_offsets = matches!(BITS, 4 | 5) && weights.kind.has_least();
+    let block_bytes = size + (groups + usize::from(has_offsets)) * 16;
     let panel_bytes = weights.blocks * block_bytes;
     let numbers = tokens.numbers.as_ptr();
+    // Σ (w − c) x = Σ w x − c Σ x, with the sum of x over a group.
+    let group_sums = if groups == 1 {
+        Vec::new()
+    } else {
+        group_sums(&tokens.numbers, BLOCK / groups)
+    };
+    let sums = if groups == 1 {
+        &tokens.sums
+    } else {
+        &group_sums
+    };
+    let start = |group: usize| {
+        // SAFETY: the caller vouches for the instruction set; the token has as many groups.
+        unsafe { E::start(-i32::from(centre(BITS)) * *sums.get_unchecked(group)) }
+    };
     for panel in panels {
         let row = panel * PANEL_ROWS;
         // SAFETY: a panel of `blocks` blocks of `block_bytes` begins at `row`; the token has as many
@@ -238,18 +299,32 @@ unsafe fn one_token<E: Int8Kernel, const Q8: bool>(
             let mut totals = E::zero();
             for block in 0..weights.blocks {
                 let token = E::block(numbers.add(block * BLOCK));
-                let sums = if Q8 {
-                    E::dot_q8(from, token)
-                } else {
-                    E::dot_q4(from, token, *tokens.sums.get_unchecked(block))
-                };
-                let scales = E::halves(from.add(size));
                 let factor = *tokens.scales.get_unchecked(block);
-                totals = E::add_scaled(totals, sums, scales, factor);
-                if has_offsets {
-                    let offsets = offsets::<E>(E::halves(from.add(size + 16)), scales);
-                    let sums = E::same(*tokens.sums.get_unchecked(block));
-                    totals = E::add_scaled(totals, sums, offsets, factor);
+                if groups == 1 {
+                    let sums = if BITS == 8 {
+                        E::dot_q8(from, token)
+                    } else {
+                        let mut sums = start(block);
+                        for half in 0..E::halves_of_block() {
+                            sums = E::add_half::<BITS>(sums, from, token, half);
+                        }
+                        E::finish(sums)
+                    };
+                    let scales = E::halves(from.add(size));
+                    totals = E::add_scaled(totals, sums, scales, factor);
+                    if has_offsets {
+                        let least = E::halves(from.add(size + 16));
+                        let offsets = offsets::<E>(least, scales, BITS);
+                        let sums = E::same(*tokens.sums.get_unchecked(block));
+                        totals = E::add_scaled(totals, sums, offsets, factor);
+                    }
+                } else {
+                    for half in 0..E::halves_of_block() {
+                        let sums = start(2 * block + half);
+                        let sums = E::add_half::<BITS>(sums, from, token, half);
+                        let scales = E::halves(from.add(size + 16 * half));
+                        totals = E::add_scaled(totals, E::finish(sums), scales, factor);
+                    }
                 }
                 from = from.add(block_bytes);
             }
@@ -258,22 +333,36 @@ unsafe fn one_token<E: Int8Kernel, const Q8: bool>(
     }
 }
 
+/// The sums of integers in groups of some length.
+#[inline(never)]
+fn group_sums(numbers: &[i8], length: usize) -> Vec<i32> {
+    // numbers [N · length] -> [N]
+    let groups = numbers.chunks_exact(length);
+    groups
+        .map(|group| group.iter().map(|&number| i32::from(number)).sum())
+        .collect()
+}
+
 /// The product with any number of tokens, a panel of eight rows at a time.
 ///
 /// # Safety
-/// As [`matmul_blocks`], with weights of the numbers that `Q8` says.
-#[inline(always)]
-unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool>(
+/// As [`matmul_blocks`], with weights of fewer than 8 bits unless [`Steps::HAS_8_BITS`].
+// In wasm, tables share these functions; natively each has features that the caller does not have.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+unsafe fn many_tokens<E: Steps>(
     weights: &PackedBlocks,
     tokens: &QuantizedActivations,
     panels: Range<usize>,
     out: *mut f32,
 ) {
-    let (rows, blocks, count) = (weights.rows, weights.blocks, tokens.tokens);
-    let has_offsets = !Q8 && weights.kind == BlockType::Q4_1;
-    let extra = usize::from(has_offsets);
-    let token_bytes = blocks * (E::STEPS * STEP_TOKEN + (1 + extra) * FACTOR);
-    let panel_bytes = blocks * (E::STEPS * STEP_WEIGHTS + (2 + extra) * EIGHT);
+    let (rows, count) = (weights.rows, tokens.tokens);
+    let form = Form {
+        groups: weights.blocks * weights.kind.groups(),
+        steps: E::STEPS / weights.kind.groups(),
+        has_offsets: weights.kind.has_least(),
+    };
+    let (token_bytes, panel_bytes) = (form.token_bytes(), form.panel_bytes());
     // Chunks, so that no load crosses a line of the cache.
     let mut prepared = vec![EMPTY; (count * token_bytes).div_ceil(16)];
     let mut panel = vec![EMPTY; panel_bytes / 16];
@@ -291,18 +380,17 @@ unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool>(
             } else {
                 (token, 1)
             };
-            prepare_token::<E>(
-                tokens,
-                has_offsets,
-                token,
-                n,
-                token - first,
-                prepared.add(first * token_bytes),
-            );
+            let to = prepared.add(first * token_bytes);
+            prepare_token::<E>(tokens, form, token, n, token - first, to);
         }
         for number in panels {
             let row = number * PANEL_ROWS;
-            prepare_panel::<E, Q8>(weights, has_offsets, number, panel);
+            match weights.kind.bits() {
+                8 if E::HAS_8_BITS => prepare_panel::<E, 8>(weights, form, number, panel),
+                4 => prepare_panel::<E, 4>(weights, form, number, panel),
+                5 => prepare_panel::<E, 5>(weights, form, number, panel),
+                _ => prepare_panel::<E, 6>(weights, form, number, panel),
+            }
             let (left, mut token) = (rows - row, 0);
             while token < count {
                 let (from, to) = (
@@ -310,13 +398,13 @@ unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool>(
                     out.add(token * rows + row),
                 );
                 if token >= whole {
-                    tile::<E, 1>(panel, from, has_offsets, blocks, to, rows, left);
+                    tile::<E, 1>(panel, from, form, to, rows, left);
                     token += 1;
                 } else if E::TILE == 8 {
-                    tile::<E, 8>(panel, from, has_offsets, blocks, to, rows, left);
+                    tile::<E, 8>(panel, from, form, to, rows, left);
                     token += 8;
                 } else {
-                    tile::<E, 4>(panel, from, has_offsets, blocks, to, rows, left);
+                    tile::<E, 4>(panel, from, form, to, rows, left);
                     token += 4;
                 }
             }
@@ -324,42 +412,79 @@ unsafe fn many_tokens<E: Prepare<Q8>, const Q8: bool>(
     }
 }
 
-/// Expands a panel: block by block its steps, the partial sums to start from, the scales, and the
+/// Sizes of a prepared panel and of prepared tokens.
+#[derive(Clone, Copy)]
+struct Form {
+    /// Groups of a row.
+    groups: usize,
+    /// Steps of a group.
+    steps: usize,
+    /// True where offsets and sums follow the scales.
+    has_offsets: bool,
+}
+
+impl Form {
+    /// Bytes of a group of one token.
+    #[inline(always)]
+    fn token_group(self) -> usize {
+        self.steps * STEP_TOKEN + (1 + usize::from(self.has_offsets)) * FACTOR
+    }
+
+    /// Bytes of a token.
+    #[inline(always)]
+    fn token_bytes(self) -> usize {
+        self.groups * self.token_group()
+    }
+
+    /// Bytes of a panel.
+    #[inline(always)]
+    fn panel_bytes(self) -> usize {
+        let extra = usize::from(self.has_offsets);
+        self.groups * (self.steps * STEP_WEIGHTS + (2 + extra) * EIGHT)
+    }
+}
+
+/// Expands a panel: group by group its steps, the partial sums to start from, the scales, and the
 /// offsets where there are any.
 ///
 /// # Safety
-/// The machine has the instruction set, the weights are of the type that `Q8` and `has_offsets` say,
-/// the panel exists, and `to` has room for it.
+/// The machine has the instruction set, the weights are of the type that `BITS` and `form` say, the
+/// panel exists, and `to` has room for it.
 #[inline(always)]
-unsafe fn prepare_panel<E: Prepare<Q8>, const Q8: bool>(
+unsafe fn prepare_panel<E: Steps, const BITS: usize>(
     weights: &PackedBlocks,
-    has_offsets: bool,
+    form: Form,
     panel: usize,
     mut to: *mut u8,
 ) {
-    let chunks = weights.kind.panel_chunks();
-    let numbers = if Q8 { 16 } else { 8 };
-    // SAFETY: block < blocks stays inside the panel.
+    let (chunks, fours) = (weights.kind.panel_chunks(), 8 / groups(BITS));
+    // SAFETY: block < blocks and the fours stay inside the panel.
     unsafe {
         let mut from = weights.chunks.as_ptr().add(panel * weights.blocks * chunks);
         for _ in 0..weights.blocks {
-            let parts = E::prepare(from.cast(), to);
-            to = to.add(E::STEPS * STEP_WEIGHTS);
-            E::store_partial_sums(parts, to.cast());
-            let scales = E::halves(from.add(numbers).cast());
-            E::store(scales, to.add(EIGHT).cast());
-            to = to.add(2 * EIGHT);
-            if has_offsets {
-                let least = E::halves(from.add(numbers + 1).cast());
-                E::store(offsets::<E>(least, scales), to.cast());
-                to = to.add(EIGHT);
+            for group in 0..groups(BITS) {
+                let mut parts = E::partial_sums([0; PANEL_ROWS].as_ptr());
+                for four in group * fours..(group + 1) * fours {
+                    parts = E::prepare::<BITS>(from.cast(), four, parts, to);
+                    to = to.add(E::STEPS / 8 * STEP_WEIGHTS);
+                }
+                E::store_negative(parts, to.cast());
+                let heads = from.add(2 * BITS);
+                let scales = E::halves(heads.add(group).cast());
+                E::store(scales, to.add(EIGHT).cast());
+                to = to.add(2 * EIGHT);
+                if matches!(BITS, 4 | 5) && form.has_offsets {
+                    let least = E::halves(heads.add(1).cast());
+                    E::store(offsets::<E>(least, scales, BITS), to.cast());
+                    to = to.add(EIGHT);
+                }
             }
             from = from.add(chunks);
         }
     }
 }
 
-/// Writes a token as number `index` of a tile of `tile` tokens: block by block the steps of all
+/// Writes a token as number `index` of a tile of `tile` tokens: group by group the steps of all
 /// tokens, then all their scales, and the sums of their activations where there are offsets.
 ///
 /// # Safety
@@ -367,32 +492,34 @@ unsafe fn prepare_panel<E: Prepare<Q8>, const Q8: bool>(
 #[inline(always)]
 unsafe fn prepare_token<E: Steps>(
     tokens: &QuantizedActivations,
-    has_offsets: bool,
+    form: Form,
     token: usize,
     tile: usize,
     index: usize,
-    to: *mut u8,
+    mut to: *mut u8,
 ) {
     let first = token * tokens.blocks;
-    // SAFETY: block < blocks and step < STEPS stay inside the token and the tile; a step is at most
-    // 4 · 16 bytes a block.
+    // SAFETY: block < blocks and the groups' steps stay inside the token and the tile; a step is at
+    // most 4 · 16 bytes a block.
     unsafe {
-        for block in 0..tokens.blocks {
+        for block in first..first + tokens.blocks {
             let mut steps = [[0_u8; STEP_TOKEN]; MAX_STEPS];
-            let from = tokens.numbers.as_ptr().add((first + block) * BLOCK);
+            let from = tokens.numbers.as_ptr().add(block * BLOCK);
             E::prepare_token(from, steps.as_mut_ptr().cast());
-            let extra = usize::from(has_offsets);
-            let to = to.add(block * tile * (E::STEPS * STEP_TOKEN + (1 + extra) * FACTOR));
-            for (step, bytes) in steps.iter().enumerate().take(E::STEPS) {
-                let to = to.add((step * tile + index) * STEP_TOKEN);
-                to.cast::<[u8; STEP_TOKEN]>().write(*bytes);
-            }
-            let to = to.add((E::STEPS * tile * STEP_TOKEN) + index * FACTOR);
-            to.cast::<f32>()
-                .write_unaligned(*tokens.scales.get_unchecked(first + block));
-            if has_offsets {
-                let sum = *tokens.sums.get_unchecked(first + block);
-                to.add(tile * FACTOR).cast::<i32>().write_unaligned(sum);
+            for group in steps[..E::STEPS].chunks_exact(form.steps) {
+                for (step, bytes) in group.iter().enumerate() {
+                    let to = to.add((step * tile + index) * STEP_TOKEN);
+                    to.cast::<[u8; STEP_TOKEN]>().write(*bytes);
+                }
+                let scales = to.add((form.steps * tile * STEP_TOKEN) + index * FACTOR);
+                let scale = *tokens.scales.get_unchecked(block);
+                scales.cast::<f32>().write_unaligned(scale);
+                if form.has_offsets {
+                    let sum = *tokens.sums.get_unchecked(block);
+                    let sums = scales.add(tile * FACTOR);
+                    sums.cast::<i32>().write_unaligned(sum);
+                }
+                to = to.add(tile * form.token_group());
             }
         }
     }
@@ -401,25 +528,24 @@ unsafe fn prepare_token<E: Steps>(
 /// The product of a prepared panel with a prepared tile of `N` tokens, all sums in registers.
 ///
 /// # Safety
-/// The machine has the instruction set; `panel` has `blocks` prepared blocks and `tokens` is a tile
-/// of `N` with as many; `out` is at `N` rows, `stride` apart, with room for `left` numbers each.
+/// The machine has the instruction set; `panel` is prepared in this form and `tokens` is a tile of
+/// `N` likewise; `out` is at `N` rows, `stride` apart, with room for `left` numbers each.
 #[inline(always)]
 unsafe fn tile<E: Steps, const N: usize>(
     panel: *const u8,
     tokens: *const u8,
-    has_offsets: bool,
-    blocks: usize,
+    form: Form,
     out: *mut f32,
     stride: usize,
     left: usize,
 ) {
-    // SAFETY: block < blocks, step < STEPS and n < N stay inside the caller's bounds.
+    // SAFETY: the groups, their steps and n < N stay inside the caller's bounds.
     unsafe {
-        let steps = opaque(E::STEPS);
+        let steps = opaque(form.steps);
         let (mut weights, mut token) = (panel, tokens);
         let mut totals = [E::zero(); N];
-        for _ in 0..blocks {
-            let behind = weights.add(E::STEPS * STEP_WEIGHTS);
+        for _ in 0..form.groups {
+            let behind = weights.add(form.steps * STEP_WEIGHTS);
             let mut parts = [E::partial_sums(behind.cast()); N];
             for _ in 0..steps {
                 let eight = E::weights(weights);
@@ -435,7 +561,7 @@ unsafe fn tile<E: Steps, const N: usize>(
                 totals[n] = E::add_scaled(totals[n], E::whole(parts[n]), scales, factor);
             }
             weights = weights.add(2 * EIGHT);
-            if has_offsets {
+            if form.has_offsets {
                 let offsets = E::totals(weights.cast());
                 for n in 0..N {
                     let factor = token.add(n * FACTOR).cast::<f32>().read_unaligned();

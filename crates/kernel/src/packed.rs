@@ -37,53 +37,88 @@ pub enum BlockType {
     /// A scale, a least weight, and 32 numbers of 4 bits, from 0 to 15; the weight is scale · number
     /// + least.
     Q4_1,
+    /// A scale, a least weight, and 32 numbers of 5 bits, from 0 to 31; the weight is scale ·
+    /// number + least.
+    Q5_1,
+    /// Two scales, of 16 numbers each, and 32 numbers of 6 bits, from 0 to 63; the weight is scale
+    /// · (number − 32). It holds the numbers of Q6_K. No file has it: the type is this project's
+    /// own.
+    Q6,
 }
 
 impl BlockType {
     /// Every type.
-    pub const ALL: [Self; 3] = [Self::Q8_0, Self::Q4_0, Self::Q4_1];
+    pub const ALL: [Self; 5] = [Self::Q8_0, Self::Q4_0, Self::Q4_1, Self::Q5_1, Self::Q6];
 
-    /// The name in GGUF files.
+    /// The name in GGUF files; of Q6, which no file has, this project's.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Q8_0 => "Q8_0",
             Self::Q4_0 => "Q4_0",
             Self::Q4_1 => "Q4_1",
+            Self::Q5_1 => "Q5_1",
+            Self::Q6 => "Q6",
         }
     }
 
-    /// Bytes of one block in a file: a scale in f16, a least weight in f16 where there is one, and
-    /// 32 numbers.
+    /// Bytes of one block in a file: scales and a least weight in f16, and 32 numbers.
     pub fn block_bytes(self) -> usize {
+        2 * self.panel_chunks()
+    }
+
+    /// Chunks of one block of eight rows: the numbers, then one of eight scales in f16 for each
+    /// group, and one of eight least weights in f16 where there are any.
+    pub(crate) const fn panel_chunks(self) -> usize {
+        self.number_chunks() + self.heads()
+    }
+
+    /// Bits of a number.
+    pub(crate) const fn bits(self) -> usize {
         match self {
-            Self::Q8_0 => 34,
-            Self::Q4_0 => 18,
-            Self::Q4_1 => 20,
+            Self::Q8_0 => 8,
+            Self::Q4_0 | Self::Q4_1 => 4,
+            Self::Q5_1 => 5,
+            Self::Q6 => 6,
         }
     }
 
-    /// Chunks of one block of eight rows: the numbers, then one of eight scales in f16, and one of
-    /// eight least weights in f16 where there are any.
-    pub(crate) const fn panel_chunks(self) -> usize {
-        match self {
-            Self::Q8_0 => 17,
-            Self::Q4_0 => 9,
-            Self::Q4_1 => 10,
-        }
+    /// Groups of a block: the numbers of each have a scale of their own.
+    pub(crate) const fn groups(self) -> usize {
+        groups(self.bits())
+    }
+
+    /// True where a block has a least weight.
+    pub(crate) const fn has_least(self) -> bool {
+        matches!(self, Self::Q4_1 | Self::Q5_1)
     }
 
     /// Chunks of the numbers of one block of eight rows.
-    const fn number_chunks(self) -> usize {
-        match self {
-            Self::Q8_0 => 16,
-            Self::Q4_0 | Self::Q4_1 => 8,
-        }
+    pub(crate) const fn number_chunks(self) -> usize {
+        2 * self.bits()
     }
 
-    /// Numbers of two bytes before those of a block: its scale, and its least weight.
+    /// Numbers of two bytes before those of a block: its scales, and its least weight.
     const fn heads(self) -> usize {
-        self.panel_chunks() - self.number_chunks()
+        self.groups() + self.has_least() as usize
     }
+}
+
+/// Groups of a block whose numbers have `bits` bits.
+pub(crate) const fn groups(bits: usize) -> usize {
+    if bits == 6 { 2 } else { 1 }
+}
+
+/// The integer that is subtracted from a stored number of `bits` bits: half of their range. Bytes
+/// have a sign already.
+pub(crate) const fn centre(bits: usize) -> i8 {
+    if bits == 8 { 0 } else { 1 << (bits - 1) }
+}
+
+/// The chunk of eight rows that has the fifth and sixth bits of number `k`, after those of the low
+/// four bits, and their first bit in each half of a byte; a number has `high` such bits.
+const fn high_place(k: usize, high: usize) -> (usize, usize) {
+    let at = k / 4 * high;
+    (8 + at / 4, at % 4)
 }
 
 /// A matrix `[M, K]` of quantized weights, K a multiple of 32, packed for [`crate::matmul_blocks`].
@@ -114,6 +149,20 @@ impl BlockType {
 ///
 /// a block of Q4_1: 10 chunks, as Q4_0, then
 /// chunk  9   least weights of r0, r1, r2, r3, r4, r5, r6, r7 in f16
+///
+/// a block of Q5_1: 12 chunks, the low four bits in chunks 0 to 7 as Q4_0; a bit of rows 0 to 3 in
+/// the low and one of rows 4 to 7 in the high half of a byte, from the lowest on for c0-3, c4-7, ...
+/// chunk  8   fifth bits of c0-15
+/// chunk  9   fifth bits of c16-31
+/// chunk 10   scales in f16
+/// chunk 11   least weights in f16
+///
+/// a block of Q6: 14 chunks, as Q5_1 with two bits in place of one
+/// chunk  8   upper two bits of c0-7
+///   ...
+/// chunk 11   upper two bits of c24-31
+/// chunk 12   scales of c0-15 in f16
+/// chunk 13   scales of c16-31 in f16
 /// ```
 ///
 /// One instruction multiplies and sums four columns of a row. A weight takes as many bytes as in
@@ -131,6 +180,16 @@ impl std::fmt::Debug for PackedBlocks {
         let (rows, cols) = (self.rows, self.cols());
         write!(f, "PackedBlocks({:?} [{rows}, {cols}])", self.kind)
     }
+}
+
+/// One row of one block.
+pub(crate) struct BlockRow {
+    /// The integers; those of fewer than 8 bits are the stored ones minus [`centre`].
+    pub(crate) numbers: [i8; BLOCK],
+    /// The scales of the two halves: the same twice where the block has one.
+    pub(crate) scales: [f32; 2],
+    /// The least weight, where there is one.
+    pub(crate) least: Option<f32>,
 }
 
 impl PackedBlocks {
@@ -151,9 +210,13 @@ impl PackedBlocks {
             .and_then(|count| count.checked_mul(kind.panel_chunks()));
         assert!(count.is_some(), "[{rows}, {cols}] is too large");
         let mut empty = [EMPTY; 17];
-        if kind != BlockType::Q8_0 {
-            // A stored 8 is the weight 0 of Q4_0; with a scale of 0 it is that of Q4_1 too.
-            empty[..8].fill(Chunk([0x88; 16]));
+        // The middle of the numbers is the weight 0; with a scale of 0 it is that of a type with a
+        // least weight too.
+        match kind.bits() {
+            4 => empty[..8].fill(Chunk([0x88; 16])),
+            5 => empty[8..10].fill(Chunk([0xff; 16])),
+            6 => empty[8..12].fill(Chunk([0xaa; 16])),
+            _ => {}
         }
         let empty = &empty[..kind.panel_chunks()];
         let mut chunks = Vec::with_capacity(count.unwrap_or(0));
@@ -220,22 +283,28 @@ impl PackedBlocks {
         let from = (row / PANEL_ROWS * self.blocks + block) * kind.panel_chunks();
         let chunks = &mut self.chunks[from..from + kind.panel_chunks()];
         let (heads, numbers) = bytes.split_at(2 * kind.heads());
-        match kind {
-            BlockType::Q8_0 => {
-                for (step, four) in numbers.chunks_exact(4).enumerate() {
-                    chunks[2 * step + upper].0[quad..quad + 4].copy_from_slice(four);
-                }
+        if kind == BlockType::Q8_0 {
+            for (step, four) in numbers.chunks_exact(4).enumerate() {
+                chunks[2 * step + upper].0[quad..quad + 4].copy_from_slice(four);
             }
-            BlockType::Q4_0 | BlockType::Q4_1 => {
-                // In a file byte j has number j in its low and number j + 16 in its high half.
-                for (j, &pair) in numbers.iter().enumerate() {
-                    for (k, number) in [(j, pair & 15), (j + 16, pair >> 4)] {
-                        let byte = &mut chunks[k / 4].0[quad + k % 4];
-                        *byte = if upper == 0 {
-                            *byte & 0xf0 | number
-                        } else {
-                            *byte & 0x0f | number << 4
-                        };
+        } else {
+            // Fifth and sixth bits come first, number by number from the lowest bit on.
+            let high = kind.bits() - 4;
+            let (highs, lows) = numbers.split_at(4 * high);
+            let mut put = |chunk: usize, k: usize, shift: usize, mask: u8, bits: u8| {
+                let byte = &mut chunks[chunk].0[quad + k % 4];
+                let shift = shift + 4 * upper;
+                *byte = *byte & !(mask << shift) | bits << shift;
+            };
+            let mask = (1 << high) - 1;
+            // Byte j has number j in its low and number j + 16 in its high half.
+            for (j, &pair) in lows.iter().enumerate() {
+                for (k, low) in [(j, pair & 15), (j + 16, pair >> 4)] {
+                    put(k / 4, k, 0, 15, low);
+                    if high > 0 {
+                        let (chunk, shift) = high_place(k, high);
+                        let bits = highs[high * k / 8] >> (high * k % 8) & mask;
+                        put(chunk, k, shift, mask, bits);
                     }
                 }
             }
@@ -276,29 +345,36 @@ impl PackedBlocks {
         self.blocks * self.kind.block_bytes()
     }
 
-    /// The integers of one row in one block, their scale, and, of Q4_1, the least weight; the
-    /// integers of 4 bits are the stored ones minus 8.
-    pub(crate) fn block(&self, row: usize, block: usize) -> ([i8; BLOCK], f32, Option<f32>) {
+    /// One row of one block.
+    pub(crate) fn block(&self, row: usize, block: usize) -> BlockRow {
         let (place, quad, upper) = (row % PANEL_ROWS, row % 4 * 4, row % PANEL_ROWS / 4);
         let kind = self.kind;
         let from = (row / PANEL_ROWS * self.blocks + block) * kind.panel_chunks();
         let chunks = &self.chunks[from..from + kind.panel_chunks()];
+        let bits = kind.bits();
         let mut numbers = [0; BLOCK];
         for (k, number) in numbers.iter_mut().enumerate() {
-            *number = match kind {
-                BlockType::Q8_0 => chunks[k / 4 * 2 + upper].0[quad + k % 4].cast_signed(),
-                BlockType::Q4_0 | BlockType::Q4_1 => {
-                    let byte = chunks[k / 4].0[quad + k % 4];
-                    let number = if upper == 0 { byte & 15 } else { byte >> 4 };
-                    number.cast_signed() - 8
+            *number = if bits == 8 {
+                chunks[k / 4 * 2 + upper].0[quad + k % 4].cast_signed()
+            } else {
+                let half = |chunk: usize| chunks[chunk].0[quad + k % 4] >> (4 * upper) & 15;
+                let mut stored = half(k / 4);
+                if bits > 4 {
+                    let (chunk, shift) = high_place(k, bits - 4);
+                    stored |= (half(chunk) >> shift & ((1 << (bits - 4)) - 1)) << 4;
                 }
+                stored.cast_signed() - centre(bits)
             };
         }
-        let mut heads = chunks[kind.number_chunks()..].iter().map(|chunk| {
-            let eight = &chunk.0;
+        let head = |n: usize| {
+            let eight = &chunks[kind.number_chunks() + n].0;
             widened(u16::from_le_bytes([eight[2 * place], eight[2 * place + 1]]))
-        });
-        (numbers, heads.next().unwrap_or_default(), heads.next())
+        };
+        BlockRow {
+            numbers,
+            scales: [head(0), head(kind.groups() - 1)],
+            least: kind.has_least().then(|| head(1)),
+        }
     }
 
     /// Writes row `row` as `f32` to `out`, such as a token's row of an embedding table.
@@ -314,10 +390,12 @@ impl PackedBlocks {
             out.len()
         );
         for (block, out) in out.chunks_exact_mut(BLOCK).enumerate() {
-            let (numbers, scale, least) = self.block(row, block);
-            for (out, number) in out.iter_mut().zip(numbers) {
-                *out = match least {
-                    Some(least) => scale * f32::from(number + 8) + least,
+            let block = self.block(row, block);
+            let centre = centre(self.kind.bits());
+            for (k, (out, number)) in out.iter_mut().zip(block.numbers).enumerate() {
+                let scale = block.scales[k / (BLOCK / 2)];
+                *out = match block.least {
+                    Some(least) => scale * f32::from(number + centre) + least,
                     None => scale * f32::from(number),
                 };
             }

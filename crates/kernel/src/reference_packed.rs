@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::packed::{BLOCK, PANEL_ROWS, PackedBlocks, PackedF32};
+use super::packed::{BLOCK, BlockRow, PANEL_ROWS, PackedBlocks, PackedF32, centre};
 use super::packed_half::PackedHalf;
 use super::quantized_activations::QuantizedActivations;
 use super::table::ProductShape;
@@ -64,8 +64,9 @@ pub(crate) unsafe fn product(a: *const f32, b: *const f32, out: *mut f32, shape:
 }
 
 /// The product out[t, m] = Σ_b (Σ_k w_mbk x_tbk) · (s_mb · s_tb), b over blocks of 32 in their
-/// order, the inner sum in integers; the columns m of the panels asked for. Weights s_mb w_mbk + o_mb
-/// add (Σ_k x_tbk) · (o_mb · s_tb) to each block.
+/// order, the inner sum in integers; the columns m of the panels asked for. A block of two groups
+/// adds one such term for each. Weights s_mb w_mbk + o_mb add (Σ_k x_tbk) · (o_mb · s_tb) to each
+/// block.
 ///
 /// # Safety
 /// `out` is at [T, M] numbers, the panels exist, and the blocks of `tokens` are as many as those of
@@ -77,21 +78,30 @@ pub(crate) unsafe fn matmul_blocks(
     out: *mut f32,
 ) {
     // weights [M, K], tokens [T, K], out [T, M]
+    let group = BLOCK / weights.kind.groups();
+    let centre = f32::from(centre(weights.kind.bits()));
     for row in panels.start * PANEL_ROWS..(panels.end * PANEL_ROWS).min(weights.rows) {
         for token in 0..tokens.tokens {
             let mut total = 0.0;
             for block in 0..weights.blocks {
-                let (numbers, scale, least) = weights.block(row, block);
+                let BlockRow {
+                    numbers,
+                    scales,
+                    least,
+                } = weights.block(row, block);
                 let at = token * tokens.blocks + block;
                 let x = &tokens.numbers[at * BLOCK..(at + 1) * BLOCK];
-                let mut sum = 0;
-                for k in 0..BLOCK {
-                    sum += i32::from(numbers[k]) * i32::from(x[k]);
+                let groups = numbers.chunks_exact(group).zip(x.chunks_exact(group));
+                for ((numbers, x), scale) in groups.zip(scales) {
+                    let mut sum = 0;
+                    for k in 0..group {
+                        sum += i32::from(numbers[k]) * i32::from(x[k]);
+                    }
+                    total += sum as f32 * (scale * tokens.scales[at]);
                 }
-                total += sum as f32 * (scale * tokens.scales[at]);
                 if let Some(least) = least {
-                    // The integers are 8 below the stored ones.
-                    let offset = least + 8.0 * scale;
+                    // The integers are below the stored ones.
+                    let offset = least + centre * scales[0];
                     total += tokens.sums[at] as f32 * (offset * tokens.scales[at]);
                 }
             }

@@ -277,10 +277,11 @@ impl Kernels {
     /// The inner steps of [`Self::matmul_blocks`] with weights of a type: for one token, and for
     /// many. Q4_1 is multiplied as Q4_0, and the offset of a block is added.
     pub fn inner_steps(&self, kind: BlockType) -> [InnerStep; 2] {
-        let [eight, four] = self.inner_steps;
-        match kind {
-            BlockType::Q8_0 => eight,
-            BlockType::Q4_0 | BlockType::Q4_1 => four,
+        let [eight, four, more] = self.inner_steps;
+        match kind.bits() {
+            8 => eight,
+            4 => four,
+            _ => more,
         }
     }
 

@@ -14,17 +14,18 @@
 //! | `Unsigned` | q + 127, from 0 to 254; each sum starts from −127 Σ w | x86 with AVX-VNNI |
 //! | `Neither` | none: numbers of 16 bits, as SIMD128 | other x86, where two dots of 7 bits were slower than that |
 //!
-//! That test asks with weights of 8 bits. Those of Q4_0 are so small that no sum of two products
-//! saturates, and the sums of a block fit in 16 bits. So where `Neither` is found and
-//! [`has_pairs`] holds, Q4_0 is multiplied by `i16x8_relaxed_dot_i8x16_i7x16` and q + 127
-//! ([`RelaxedPairs`]): two instructions for 16 products in place of four.
+//! That test asks with weights of 8 bits. Those of 4 to 6 bits are so small that no sum of two
+//! products saturates, and the sums of a block fit in 16 bits, or those of a group of 16 with 6
+//! bits. So where `Neither` is found and [`has_pairs`] holds, they are multiplied by
+//! `i16x8_relaxed_dot_i8x16_i7x16` and q + 127 ([`RelaxedPairs`]): two instructions for 16 products
+//! in place of four.
 //!
 //! A product with one token stays within the promise everywhere: memory is slower than two dots.
 //! All forms give the same integers.
 
 use super::inner_step::InnerStep;
-use super::int8_gemm::{Int8Kernel, Prepare, Rows, Steps, opaque};
-use super::wasm_simd128_int8::Simd128Int8;
+use super::int8_gemm::{Int8Kernel, OneToken, Rows, Steps, opaque};
+use super::wasm_simd128_int8::{Simd128Int8, signed, stored};
 use core::arch::wasm32::*;
 
 /// Numbers of rows 0 to 3 and of rows 4 to 7.
@@ -82,10 +83,10 @@ pub(crate) fn find() -> Choice {
     }
 }
 
-/// True where pairs of products of weights of 4 bits with unsigned activations are exact in 16 bits:
-/// on x86, whose `pmaddubsw` saturates with none of them.
+/// True where pairs of products of weights of 4 to 6 bits with unsigned activations are exact in 16
+/// bits: on x86, whose `pmaddubsw` saturates with none of them.
 pub(crate) fn has_pairs() -> bool {
-    (-8..8_i8).all(|weight| {
+    (-32..32_i8).all(|weight| {
         // 254 and 128 as bytes, and what is read alike with a sign and without.
         [-2_i8, -128, 127, 0].iter().all(|&token| {
             let (w, t) = std::hint::black_box((i8x16_splat(weight), i8x16_splat(token)));
@@ -97,17 +98,19 @@ pub(crate) fn has_pairs() -> bool {
 }
 
 /// The kernel that multiplies many tokens by one dot product for 16 numbers; `BIAS` was added to
-/// their activations.
+/// their activations. Without it, also the products with one token.
 pub(crate) struct RelaxedInt8<const BIAS: i8>;
 
 /// The kernel that multiplies many tokens by numbers of 16 bits.
 pub(crate) struct RelaxedWide;
 
-/// As [`RelaxedWide`], with weights of 4 bits multiplied by [`RelaxedPairs`].
+/// As [`RelaxedWide`], with weights of fewer than 8 bits multiplied by [`RelaxedPairs`].
 pub(crate) struct RelaxedWideAndPairs;
 
-/// The steps for weights of 4 bits that sum in 16 bits: a lane gets two products a step, at most
-/// 8 · 127 each, so the 16 of a block fit. They are widened once a block.
+/// The steps for weights of 4 to 6 bits that sum in 16 bits: a lane gets two products a step. The
+/// 16 of a block fit with 5 bits, 16 · 16 · 127 = 32,512, and the 8 of a group with 6 bits, whose
+/// weights are twice as large. The numbers 127 that were added to activations may overflow on the
+/// way and are subtracted again, modulo 2¹⁶. Sums are widened once a group.
 pub(crate) struct RelaxedPairs;
 
 /// Added to the activations of many tokens that are unsigned.
@@ -125,20 +128,6 @@ fn dot_parts(weights: v128, (plus, minus): Pair, (p, n): &mut Pair) {
 #[inline(always)]
 fn add_pairs(a: v128, b: v128, parts: v128) -> v128 {
     i16x8_add(parts, i16x8_relaxed_dot_i8x16_i7x16(a, b))
-}
-
-/// Four columns of Q4_0: the weights of rows 0 to 3, and those of rows 4 to 7.
-///
-/// # Safety
-/// 16 readable bytes.
-#[inline(always)]
-unsafe fn nibbles(from: *const u8) -> Pair {
-    // SAFETY: as the caller vouches.
-    let chunk = unsafe { v128_load(from.cast()) };
-    (
-        i8x16_sub(v128_and(chunk, u8x16_splat(15)), i8x16_splat(8)),
-        i8x16_sub(u8x16_shr(chunk, 4), i8x16_splat(8)),
-    )
 }
 
 /// Each lane of 32 bits in all lanes: four activations, for four rows.
@@ -163,17 +152,6 @@ macro_rules! same {
             }
         )*
     };
-}
-
-impl<const BIAS: i8> RelaxedInt8<BIAS> {
-    /// The updated sums: sums + the bias times the weights; a sum starts from the negative of it.
-    #[inline(always)]
-    fn start(weights: v128, sums: v128) -> v128 {
-        if BIAS == 0 {
-            return sums;
-        }
-        i32x4_relaxed_dot_i8x16_i7x16_add(weights, i8x16_splat(BIAS), sums)
-    }
 }
 
 impl<const BIAS: i8> Rows for RelaxedInt8<BIAS> {
@@ -202,11 +180,39 @@ impl<const BIAS: i8> Rows for RelaxedInt8<BIAS> {
 }
 
 impl<const BIAS: i8> Int8Kernel for RelaxedInt8<BIAS> {
-    type Nibbles = Self;
+    type OneToken = RelaxedInt8<0>;
+    type OneTokenOf4 = RelaxedInt8<0>;
+    type ManyTokens = Self;
+    type ManyTokensFew = Self;
+}
+
+impl Int8Kernel for RelaxedWide {
+    type OneToken = RelaxedInt8<0>;
+    type OneTokenOf4 = RelaxedInt8<0>;
+    type ManyTokens = Self;
+    type ManyTokensFew = Self;
+}
+
+impl Int8Kernel for RelaxedWideAndPairs {
+    type OneToken = RelaxedInt8<0>;
+    type OneTokenOf4 = RelaxedPairs;
+    type ManyTokens = RelaxedWide;
+    type ManyTokensFew = RelaxedPairs;
+    const SAME_STEPS: bool = false;
+}
+
+impl OneToken for RelaxedInt8<0> {
     /// The address of the 32 activations.
     type Block = *const i8;
+    type Accumulator = Pair;
 
-    const ONE_TOKEN: [InnerStep; 2] = [InnerStep::RelaxedTwice, InnerStep::RelaxedWeights];
+    const DOT_Q8: InnerStep = InnerStep::RelaxedTwice;
+    const ADD_HALF: InnerStep = InnerStep::RelaxedWeights;
+
+    #[inline(always)]
+    unsafe fn halves_of_block() -> usize {
+        opaque(2)
+    }
 
     #[inline(always)]
     unsafe fn block(from: *const i8) -> *const i8 {
@@ -236,24 +242,33 @@ impl<const BIAS: i8> Int8Kernel for RelaxedInt8<BIAS> {
     }
 
     #[inline(always)]
-    unsafe fn dot_q4(weights: *const u8, block: *const i8, sum: i32) -> Pair {
-        // The weight, 0 to 15, is the operand of 7 bits: Σ (w − 8) x = Σ w x − 8 Σ x.
-        let start = i32x4_splat(-8 * sum);
-        let (mut low, mut high) = (start, start);
-        for half in 0..opaque(2) {
-            // SAFETY: half < 2 stays inside the 32 activations and the 8 chunks at `weights`.
-            unsafe {
-                let tokens = splats(v128_load(block.add(16 * half).cast()));
-                for four in 0..4 {
-                    let chunk = v128_load(weights.add(64 * half + 16 * four).cast());
-                    let lower = v128_and(chunk, u8x16_splat(15));
-                    low = i32x4_relaxed_dot_i8x16_i7x16_add(tokens[four], lower, low);
-                    let upper = u8x16_shr(chunk, 4);
-                    high = i32x4_relaxed_dot_i8x16_i7x16_add(tokens[four], upper, high);
-                }
+    unsafe fn start(sum: i32) -> Pair {
+        (i32x4_splat(sum), i32x4_splat(sum))
+    }
+
+    #[inline(always)]
+    unsafe fn add_half<const BITS: usize>(
+        (mut low, mut high): Pair,
+        weights: *const u8,
+        block: *const i8,
+        half: usize,
+    ) -> Pair {
+        // SAFETY: the caller vouches for 32 activations and for a block; half < 2.
+        unsafe {
+            let tokens = splats(v128_load(block.add(16 * half).cast()));
+            for four in 0..4 {
+                // The weight, 0 to 63 at most, is the operand of 7 bits.
+                let (lower, upper) = stored::<BITS>(weights, 4 * half + four);
+                low = i32x4_relaxed_dot_i8x16_i7x16_add(tokens[four], lower, low);
+                high = i32x4_relaxed_dot_i8x16_i7x16_add(tokens[four], upper, high);
             }
         }
         (low, high)
+    }
+
+    #[inline(always)]
+    unsafe fn finish(sums: Pair) -> Pair {
+        sums
     }
 }
 
@@ -270,7 +285,7 @@ impl<const BIAS: i8> Steps for RelaxedInt8<BIAS> {
 
     same! { Simd128Int8:
         partial_sums(from: *const i32) -> Pair;
-        store_partial_sums(parts: Pair, to: *mut i32) -> ();
+        store_negative(parts: Pair, to: *mut i32) -> ();
         weights(from: *const u8) -> Pair;
         whole(parts: Pair) -> Pair;
     }
@@ -287,6 +302,29 @@ impl<const BIAS: i8> Steps for RelaxedInt8<BIAS> {
     }
 
     #[inline(always)]
+    unsafe fn prepare<const BITS: usize>(
+        from: *const u8,
+        four: usize,
+        parts: Pair,
+        to: *mut u8,
+    ) -> Pair {
+        // SAFETY: the caller vouches for a block and for 32 writable bytes.
+        unsafe {
+            let weights = signed::<BITS>(from, four);
+            v128_store(to.cast(), weights.0);
+            v128_store(to.add(16).cast(), weights.1);
+            if BIAS == 0 {
+                return parts;
+            }
+            let bias = i8x16_splat(BIAS);
+            (
+                i32x4_relaxed_dot_i8x16_i7x16_add(weights.0, bias, parts.0),
+                i32x4_relaxed_dot_i8x16_i7x16_add(weights.1, bias, parts.1),
+            )
+        }
+    }
+
+    #[inline(always)]
     unsafe fn step(parts: Pair, weights: Pair, token: *const u8) -> Pair {
         // SAFETY: the caller vouches for 4 readable bytes.
         let token = unsafe { v128_load32_splat(token.cast()) };
@@ -294,40 +332,6 @@ impl<const BIAS: i8> Steps for RelaxedInt8<BIAS> {
             i32x4_relaxed_dot_i8x16_i7x16_add(weights.0, token, parts.0),
             i32x4_relaxed_dot_i8x16_i7x16_add(weights.1, token, parts.1),
         )
-    }
-}
-
-impl<const BIAS: i8> Prepare<true> for RelaxedInt8<BIAS> {
-    #[inline(always)]
-    unsafe fn prepare(from: *const u8, to: *mut u8) -> Pair {
-        let mut sums = (i32x4_splat(0), i32x4_splat(0));
-        for four in 0..8 {
-            // SAFETY: the caller vouches for 256 readable and 256 writable bytes.
-            unsafe {
-                let (low, high) = Self::weights(from.add(32 * four));
-                sums = (Self::start(low, sums.0), Self::start(high, sums.1));
-                v128_store(to.add(32 * four).cast(), low);
-                v128_store(to.add(32 * four + 16).cast(), high);
-            }
-        }
-        (i32x4_neg(sums.0), i32x4_neg(sums.1))
-    }
-}
-
-impl<const BIAS: i8> Prepare<false> for RelaxedInt8<BIAS> {
-    #[inline(always)]
-    unsafe fn prepare(from: *const u8, to: *mut u8) -> Pair {
-        let mut sums = (i32x4_splat(0), i32x4_splat(0));
-        for four in 0..8 {
-            // SAFETY: the caller vouches for 128 readable and 256 writable bytes.
-            unsafe {
-                let (low, high) = nibbles(from.add(16 * four));
-                sums = (Self::start(low, sums.0), Self::start(high, sums.1));
-                v128_store(to.add(32 * four).cast(), low);
-                v128_store(to.add(32 * four + 16).cast(), high);
-            }
-        }
-        (i32x4_neg(sums.0), i32x4_neg(sums.1))
     }
 }
 
@@ -352,97 +356,84 @@ macro_rules! relaxed_rows {
     };
 }
 
-relaxed_rows!(RelaxedWide, RelaxedPairs, RelaxedWideAndPairs);
+relaxed_rows!(RelaxedWide, RelaxedPairs);
 
-/// The steps of [`Simd128Int8`], and its preparation of Q8_0.
-macro_rules! wide_steps {
-    ($($kernel:ty),*) => {
-        $(
-            impl Steps for $kernel {
-                type PartialSums = Pair;
-                type Weights = Pair;
+impl Steps for RelaxedWide {
+    type PartialSums = Pair;
+    type Weights = Pair;
 
-                const TILE: usize = Simd128Int8::TILE;
-                const STEPS: usize = Simd128Int8::STEPS;
-                const STEP: InnerStep = Simd128Int8::STEP;
+    const TILE: usize = Simd128Int8::TILE;
+    const STEPS: usize = Simd128Int8::STEPS;
+    const STEP: InnerStep = Simd128Int8::STEP;
 
-                same! { Simd128Int8:
-                    prepare_token(from: *const i8, to: *mut u8) -> ();
-                    partial_sums(from: *const i32) -> Pair;
-                    store_partial_sums(parts: Pair, to: *mut i32) -> ();
-                    weights(from: *const u8) -> Pair;
-                    step(parts: Pair, weights: Pair, token: *const u8) -> Pair;
-                    whole(parts: Pair) -> Pair;
-                }
-            }
+    same! { Simd128Int8:
+        prepare_token(from: *const i8, to: *mut u8) -> ();
+        partial_sums(from: *const i32) -> Pair;
+        store_negative(parts: Pair, to: *mut i32) -> ();
+        weights(from: *const u8) -> Pair;
+        step(parts: Pair, weights: Pair, token: *const u8) -> Pair;
+        whole(parts: Pair) -> Pair;
+    }
 
-            impl Prepare<true> for $kernel {
-                #[inline(always)]
-                unsafe fn prepare(from: *const u8, to: *mut u8) -> Pair {
-                    // SAFETY: the caller vouches for the same.
-                    unsafe { <Simd128Int8 as Prepare<true>>::prepare(from, to) }
-                }
-            }
-        )*
-    };
-}
-
-wide_steps!(RelaxedWide, RelaxedWideAndPairs);
-
-impl Prepare<false> for RelaxedWide {
     #[inline(always)]
-    unsafe fn prepare(from: *const u8, to: *mut u8) -> Pair {
+    unsafe fn prepare<const BITS: usize>(
+        from: *const u8,
+        four: usize,
+        parts: Pair,
+        to: *mut u8,
+    ) -> Pair {
         // SAFETY: the caller vouches for the same.
-        unsafe { <Simd128Int8 as Prepare<false>>::prepare(from, to) }
+        unsafe { Simd128Int8::prepare::<BITS>(from, four, parts, to) }
     }
 }
 
-impl Int8Kernel for RelaxedWide {
-    type Nibbles = Self;
+impl OneToken for RelaxedPairs {
     type Block = *const i8;
+    /// Sums in 16 bits, and what is added when they are widened.
+    type Accumulator = (Pair, v128);
 
-    const ONE_TOKEN: [InnerStep; 2] = RelaxedInt8::<0>::ONE_TOKEN;
+    const DOT_Q8: InnerStep = RelaxedInt8::<0>::DOT_Q8;
+    const ADD_HALF: InnerStep = InnerStep::RelaxedPairs;
 
     same! { RelaxedInt8::<0>:
-        block(from: *const i8) -> *const i8;
-        dot_q8(weights: *const u8, block: *const i8) -> Pair;
-        dot_q4(weights: *const u8, block: *const i8, sum: i32) -> Pair;
-    }
-}
-
-impl Int8Kernel for RelaxedWideAndPairs {
-    type Nibbles = RelaxedPairs;
-    type Block = *const i8;
-
-    const ONE_TOKEN: [InnerStep; 2] = [InnerStep::RelaxedTwice, InnerStep::RelaxedPairs];
-
-    same! { RelaxedInt8::<0>:
+        halves_of_block() -> usize;
         block(from: *const i8) -> *const i8;
         dot_q8(weights: *const u8, block: *const i8) -> Pair;
     }
 
     #[inline(always)]
-    unsafe fn dot_q4(weights: *const u8, block: *const i8, sum: i32) -> Pair {
-        // Σ (w − 8) x = Σ w x − 8 Σ x. The weight, 0 to 15, is the operand of 7 bits: a sum of two
-        // products is at most 2 · 15 · 127, and all eight of a lane fit in 16 bits too.
+    unsafe fn start(sum: i32) -> (Pair, v128) {
         let zero = i16x8_splat(0);
-        let (mut low, mut high) = (zero, zero);
-        for half in 0..opaque(2) {
-            // SAFETY: half < 2 stays inside the 32 activations and the 8 chunks at `weights`.
-            unsafe {
-                let tokens = splats(v128_load(block.add(16 * half).cast()));
-                for four in 0..4 {
-                    let chunk = v128_load(weights.add(64 * half + 16 * four).cast());
-                    let lower = v128_and(chunk, u8x16_splat(15));
-                    low = add_pairs(tokens[four], lower, low);
-                    let upper = u8x16_shr(chunk, 4);
-                    high = add_pairs(tokens[four], upper, high);
-                }
+        ((zero, zero), i32x4_splat(sum))
+    }
+
+    /// For weights of 4 bits: the stored numbers of more bits are too large for sums in 16 bits.
+    #[inline(always)]
+    unsafe fn add_half<const BITS: usize>(
+        ((mut low, mut high), start): (Pair, v128),
+        weights: *const u8,
+        block: *const i8,
+        half: usize,
+    ) -> (Pair, v128) {
+        const { assert!(BITS == 4) };
+        // SAFETY: the caller vouches for 32 activations and for a block; half < 2.
+        unsafe {
+            let tokens = splats(v128_load(block.add(16 * half).cast()));
+            for four in 0..4 {
+                // The weight, 0 to 15, is the operand of 7 bits: a sum of two products is at most
+                // 2 · 15 · 127, and all eight of a lane fit in 16 bits too.
+                let (lower, upper) = stored::<BITS>(weights, 4 * half + four);
+                low = add_pairs(tokens[four], lower, low);
+                high = add_pairs(tokens[four], upper, high);
             }
         }
-        let start = i32x4_splat(-8 * sum);
+        ((low, high), start)
+    }
+
+    #[inline(always)]
+    unsafe fn finish((sums, start): (Pair, v128)) -> Pair {
         // SAFETY: as the caller vouches.
-        let (low, high) = unsafe { RelaxedPairs::whole((low, high)) };
+        let (low, high) = unsafe { Self::whole(sums) };
         (i32x4_add(low, start), i32x4_add(high, start))
     }
 }
@@ -454,12 +445,41 @@ impl Steps for RelaxedPairs {
     const TILE: usize = 4;
     const STEPS: usize = 8;
     const STEP: InnerStep = InnerStep::RelaxedPairs;
+    const HAS_8_BITS: bool = false;
 
     same! { RelaxedInt8::<BIAS>:
         prepare_token(from: *const i8, to: *mut u8) -> ();
         partial_sums(from: *const i32) -> Pair;
-        store_partial_sums(parts: Pair, to: *mut i32) -> ();
         weights(from: *const u8) -> Pair;
+    }
+
+    #[inline(always)]
+    unsafe fn prepare<const BITS: usize>(
+        from: *const u8,
+        four: usize,
+        parts: Pair,
+        to: *mut u8,
+    ) -> Pair {
+        // SAFETY: the caller vouches for a block and for 32 writable bytes.
+        unsafe {
+            let weights = signed::<BITS>(from, four);
+            v128_store(to.cast(), weights.0);
+            v128_store(to.add(16).cast(), weights.1);
+            let bias = i8x16_splat(BIAS);
+            (
+                add_pairs(weights.0, bias, parts.0),
+                add_pairs(weights.1, bias, parts.1),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_negative(parts: Pair, to: *mut i32) {
+        // SAFETY: the caller vouches for 32 writable bytes.
+        unsafe {
+            v128_store(to.cast(), i16x8_neg(parts.0));
+            v128_store(to.add(4).cast(), i16x8_neg(parts.1));
+        }
     }
 
     #[inline(always)]
@@ -479,24 +499,5 @@ impl Steps for RelaxedPairs {
             i32x4_dot_i16x8(parts.0, ones),
             i32x4_dot_i16x8(parts.1, ones),
         )
-    }
-}
-
-impl Prepare<false> for RelaxedPairs {
-    #[inline(always)]
-    unsafe fn prepare(from: *const u8, to: *mut u8) -> Pair {
-        let zero = i16x8_splat(0);
-        let (mut low, mut high) = (zero, zero);
-        for four in 0..8 {
-            // SAFETY: the caller vouches for 128 readable and 256 writable bytes.
-            unsafe {
-                let (lower, upper) = nibbles(from.add(16 * four));
-                low = add_pairs(lower, i8x16_splat(BIAS), low);
-                high = add_pairs(upper, i8x16_splat(BIAS), high);
-                v128_store(to.add(32 * four).cast(), lower);
-                v128_store(to.add(32 * four + 16).cast(), upper);
-            }
-        }
-        (i16x8_neg(low), i16x8_neg(high))
     }
 }

@@ -1,7 +1,8 @@
 //! The int8 kernel of SIMD128, whose narrowest product is of 16 bits: bytes are widened first.
 
 use super::inner_step::InnerStep;
-use super::int8_gemm::{Int8Kernel, Prepare, Rows, Steps};
+use super::int8_gemm::{Int8Kernel, OneToken, Rows, Steps};
+use super::packed::centre;
 use core::arch::wasm32::*;
 
 /// The int8 kernel of SIMD128.
@@ -52,6 +53,52 @@ unsafe fn widen(bytes: v128, to: *mut u8, next: *mut u8) {
     unsafe {
         v128_store(to.cast(), i16x8_extend_low_i8x16(parted));
         v128_store(next.cast(), i16x8_extend_high_i8x16(parted));
+    }
+}
+
+/// Columns `four` · 4 to `four` · 4 + 3 of rows 0 to 3, and of rows 4 to 7: numbers of 4, 5 or 6
+/// bits as they are stored, from 0 on.
+///
+/// # Safety
+/// A block at `from`.
+#[inline(always)]
+pub(super) unsafe fn stored<const BITS: usize>(from: *const u8, four: usize) -> Pair {
+    // SAFETY: as the caller vouches.
+    let chunk = unsafe { v128_load(from.add(16 * four).cast()) };
+    let low = (v128_and(chunk, u8x16_splat(15)), u8x16_shr(chunk, 4));
+    if BITS == 4 {
+        return low;
+    }
+    let at = four * (BITS - 4);
+    // SAFETY: as the caller vouches; the upper bits follow 128 bytes of low ones.
+    let high = unsafe { v128_load(from.add(128 + at / 4 * 16).cast()) };
+    let mask = u8x16_splat(if BITS == 5 { 16 } else { 48 });
+    // Bits of other numbers, and of other bytes, are masked.
+    let (lower, upper) = (
+        i16x8_shl(high, 4 - (at % 4) as u32),
+        u16x8_shr(high, (at % 4) as u32),
+    );
+    (
+        v128_or(low.0, v128_and(lower, mask)),
+        v128_or(low.1, v128_and(upper, mask)),
+    )
+}
+
+/// Columns `four` · 4 to `four` · 4 + 3 as signed bytes.
+///
+/// # Safety
+/// As [`stored`], or a block of bytes.
+#[inline(always)]
+pub(super) unsafe fn signed<const BITS: usize>(from: *const u8, four: usize) -> Pair {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        if BITS == 8 {
+            let from = from.add(32 * four);
+            return (v128_load(from.cast()), v128_load(from.add(16).cast()));
+        }
+        let (lower, upper) = stored::<BITS>(from, four);
+        let centre = i8x16_splat(centre(BITS));
+        (i8x16_sub(lower, centre), i8x16_sub(upper, centre))
     }
 }
 
@@ -109,11 +156,20 @@ impl Rows for Simd128Int8 {
 }
 
 impl Int8Kernel for Simd128Int8 {
-    type Nibbles = Self;
+    type OneToken = Self;
+    type OneTokenOf4 = Self;
+    type ManyTokens = Self;
+    type ManyTokensFew = Self;
+}
+
+impl OneToken for Simd128Int8 {
     /// 32 activations in 16 bits, eight in each.
     type Block = [v128; 4];
+    /// Two columns of two rows in each lane pair: rows 0 1, 2 3, 4 5, 6 7.
+    type Accumulator = [v128; 4];
 
-    const ONE_TOKEN: [InnerStep; 2] = [InnerStep::Wide; 2];
+    const DOT_Q8: InnerStep = InnerStep::Wide;
+    const ADD_HALF: InnerStep = InnerStep::Wide;
 
     #[inline(always)]
     unsafe fn block(from: *const i8) -> [v128; 4] {
@@ -158,18 +214,27 @@ impl Int8Kernel for Simd128Int8 {
     }
 
     #[inline(always)]
-    unsafe fn dot_q4(weights: *const u8, block: [v128; 4], sum: i32) -> Pair {
-        let mut sums = [i32x4_splat(0); 4];
-        for eight in 0..4 {
+    unsafe fn start(sum: i32) -> [v128; 4] {
+        // The sums of neighbours are joined at the end.
+        [i32x4(sum, 0, sum, 0); 4]
+    }
+
+    #[inline(always)]
+    unsafe fn add_half<const BITS: usize>(
+        mut sums: [v128; 4],
+        weights: *const u8,
+        block: [v128; 4],
+        half: usize,
+    ) -> [v128; 4] {
+        for eight in 2 * half..2 * half + 2 {
             let (first, second) = (
                 i64x2_shuffle::<0, 0>(block[eight], block[eight]),
                 i64x2_shuffle::<1, 1>(block[eight], block[eight]),
             );
-            for (half, token) in [first, second].into_iter().enumerate() {
-                // SAFETY: eight < 4 and half < 2 number the 8 chunks at `weights`.
-                let chunk = unsafe { v128_load(weights.add(16 * (eight * 2 + half)).cast()) };
-                let quads = [v128_and(chunk, u8x16_splat(15)), u8x16_shr(chunk, 4)];
-                for (quad, bytes) in quads.into_iter().enumerate() {
+            for (n, token) in [first, second].into_iter().enumerate() {
+                // SAFETY: the caller vouches for a block; eight < 4 and n < 2 number its fours.
+                let (lower, upper) = unsafe { stored::<BITS>(weights, 2 * eight + n) };
+                for (quad, bytes) in [lower, upper].into_iter().enumerate() {
                     let (low, high) = (
                         u16x8_extend_low_u8x16(bytes),
                         u16x8_extend_high_u8x16(bytes),
@@ -180,12 +245,12 @@ impl Int8Kernel for Simd128Int8 {
                 }
             }
         }
-        // Σ (w − 8) x = Σ w x − 8 Σ x.
-        let eights = i32x4_splat(8 * sum);
-        (
-            i32x4_sub(join(sums[0], sums[1]), eights),
-            i32x4_sub(join(sums[2], sums[3]), eights),
-        )
+        sums
+    }
+
+    #[inline(always)]
+    unsafe fn finish(sums: [v128; 4]) -> Pair {
+        (join(sums[0], sums[1]), join(sums[2], sums[3]))
     }
 }
 
@@ -209,17 +274,33 @@ impl Steps for Simd128Int8 {
     }
 
     #[inline(always)]
+    unsafe fn prepare<const BITS: usize>(
+        from: *const u8,
+        four: usize,
+        parts: Pair,
+        to: *mut u8,
+    ) -> Pair {
+        // SAFETY: the caller vouches for a block and for 64 writable bytes.
+        unsafe {
+            let (lower, upper) = signed::<BITS>(from, four);
+            widen(lower, to, to.add(32));
+            widen(upper, to.add(16), to.add(48));
+        }
+        parts
+    }
+
+    #[inline(always)]
     unsafe fn partial_sums(from: *const i32) -> Pair {
         // SAFETY: the caller vouches for 32 readable bytes.
         unsafe { (v128_load(from.cast()), v128_load(from.add(4).cast())) }
     }
 
     #[inline(always)]
-    unsafe fn store_partial_sums(parts: Pair, to: *mut i32) {
+    unsafe fn store_negative(parts: Pair, to: *mut i32) {
         // SAFETY: the caller vouches for 32 writable bytes.
         unsafe {
-            v128_store(to.cast(), parts.0);
-            v128_store(to.add(4).cast(), parts.1);
+            v128_store(to.cast(), i32x4_neg(parts.0));
+            v128_store(to.add(4).cast(), i32x4_neg(parts.1));
         }
     }
 
@@ -242,40 +323,5 @@ impl Steps for Simd128Int8 {
     #[inline(always)]
     unsafe fn whole(parts: Pair) -> Pair {
         parts
-    }
-}
-
-impl Prepare<true> for Simd128Int8 {
-    #[inline(always)]
-    unsafe fn prepare(from: *const u8, to: *mut u8) -> Pair {
-        for four in 0..8 {
-            for quad in 0..2 {
-                // SAFETY: the caller vouches for 256 readable and 512 writable bytes.
-                unsafe {
-                    let chunk = v128_load(from.add(32 * four + 16 * quad).cast());
-                    let to = to.add(64 * four + 16 * quad);
-                    widen(chunk, to, to.add(32));
-                }
-            }
-        }
-        (i32x4_splat(0), i32x4_splat(0))
-    }
-}
-
-impl Prepare<false> for Simd128Int8 {
-    #[inline(always)]
-    unsafe fn prepare(from: *const u8, to: *mut u8) -> Pair {
-        for four in 0..8 {
-            // SAFETY: the caller vouches for 128 readable and 512 writable bytes.
-            unsafe {
-                let chunk = v128_load(from.add(16 * four).cast());
-                let to = to.add(64 * four);
-                let low = i8x16_sub(v128_and(chunk, u8x16_splat(15)), i8x16_splat(8));
-                widen(low, to, to.add(32));
-                let high = i8x16_sub(u8x16_shr(chunk, 4), i8x16_splat(8));
-                widen(high, to.add(16), to.add(48));
-            }
-        }
-        (i32x4_splat(0), i32x4_splat(0))
     }
 }

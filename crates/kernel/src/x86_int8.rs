@@ -2,7 +2,8 @@
 //! processor has it.
 
 use super::inner_step::InnerStep;
-use super::int8_gemm::{Int8Kernel, Prepare, Rows, Steps};
+use super::int8_gemm::{Int8Kernel, OneToken, Rows, Steps};
+use super::packed::centre;
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
@@ -94,17 +95,40 @@ impl Dot for Vnni512 {
 /// The int8 kernel with the dot product `D`.
 pub(crate) struct X86Int8<D>(PhantomData<D>);
 
-/// The halves of 16 bytes: rows 0 to 3 from the low ones, rows 4 to 7 from the high ones.
+/// The halves of 16 bytes: rows 0 to 3 from the low ones, rows 4 to 7 from the high ones. The bytes
+/// have other bits above.
 ///
 /// # Safety
 /// AVX2 and 16 readable bytes.
 #[inline(always)]
-unsafe fn nibbles(from: *const u8) -> __m256i {
+unsafe fn halves_of_bytes(from: *const u8) -> __m256i {
     // SAFETY: as the caller vouches.
     unsafe {
         let bytes = _mm_loadu_si128(from.cast());
-        let both = _mm256_set_m128i(_mm_srli_epi16::<4>(bytes), bytes);
-        _mm256_and_si256(both, _mm256_set1_epi8(15))
+        _mm256_set_m128i(_mm_srli_epi16::<4>(bytes), bytes)
+    }
+}
+
+/// Columns `four` · 4 to `four` · 4 + 3 of eight rows, numbers of 4, 5 or 6 bits as they are
+/// stored, from 0 on.
+///
+/// # Safety
+/// AVX2 and a block at `from`.
+#[inline(always)]
+unsafe fn stored<const BITS: usize>(from: *const u8, four: usize) -> __m256i {
+    // SAFETY: as the caller vouches; the upper bits follow 128 bytes of low ones.
+    unsafe {
+        let low = halves_of_bytes(from.add(16 * four));
+        let low = _mm256_and_si256(low, _mm256_set1_epi8(15));
+        if BITS == 4 {
+            return low;
+        }
+        let at = four * (BITS - 4);
+        let high = halves_of_bytes(from.add(128 + at / 4 * 16));
+        let shift = _mm_cvtsi32_si128(4 - (at % 4) as i32);
+        let mask = _mm256_set1_epi8(if BITS == 5 { 16 } else { 48 });
+        let high = _mm256_and_si256(_mm256_sll_epi16(high, shift), mask);
+        _mm256_or_si256(low, high)
     }
 }
 
@@ -113,7 +137,7 @@ unsafe fn nibbles(from: *const u8) -> __m256i {
 /// # Safety
 /// AVX and 4 readable bytes.
 #[inline(always)]
-unsafe fn four(from: *const u8) -> __m256i {
+unsafe fn broadcast(from: *const u8) -> __m256i {
     // SAFETY: as the caller vouches.
     unsafe { _mm256_set1_epi32(from.cast::<i32>().read_unaligned()) }
 }
@@ -163,11 +187,20 @@ impl<D: Dot> Rows for X86Int8<D> {
 }
 
 impl<D: Dot> Int8Kernel for X86Int8<D> {
-    type Nibbles = Self;
+    type OneToken = Self;
+    type OneTokenOf4 = Self;
+    type ManyTokens = Self;
+    type ManyTokensFew = Self;
+}
+
+impl<D: Dot> OneToken for X86Int8<D> {
     /// The address of the 32 activations: broadcasts from memory cost nothing extra.
     type Block = *const u8;
+    /// Two sums, so that one addition need not wait for the other.
+    type Accumulator = [__m256i; 2];
 
-    const ONE_TOKEN: [InnerStep; 2] = [D::STEP; 2];
+    const DOT_Q8: InnerStep = D::STEP;
+    const ADD_HALF: InnerStep = D::STEP;
 
     #[inline(always)]
     unsafe fn block(from: *const i8) -> *const u8 {
@@ -183,7 +216,7 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
             let mut sums = [_mm256_setzero_si256(); 2];
             for step in 0..8 {
                 let weights = Self::weights(weights.add(32 * step));
-                let tokens = _mm256_sign_epi8(four(block.add(4 * step)), weights);
+                let tokens = _mm256_sign_epi8(broadcast(block.add(4 * step)), weights);
                 sums[step % 2] = D::unsigned(_mm256_abs_epi8(weights), tokens, sums[step % 2]);
             }
             _mm256_add_epi32(sums[0], sums[1])
@@ -191,18 +224,34 @@ impl<D: Dot> Int8Kernel for X86Int8<D> {
     }
 
     #[inline(always)]
-    unsafe fn dot_q4(weights: *const u8, block: *const u8, sum: i32) -> __m256i {
-        // SAFETY: the caller vouches for the instruction set, for 128 bytes of weights and for 32
-        // of the block.
-        unsafe {
-            // Σ (w − 8) x = Σ w x − 8 Σ x.
-            let mut sums = [_mm256_set1_epi32(-8 * sum), _mm256_setzero_si256()];
-            for step in 0..8 {
-                let weights = nibbles(weights.add(16 * step));
-                sums[step % 2] = D::unsigned(weights, four(block.add(4 * step)), sums[step % 2]);
+    unsafe fn start(sum: i32) -> [__m256i; 2] {
+        // SAFETY: the caller vouches for AVX.
+        unsafe { [_mm256_set1_epi32(sum), _mm256_setzero_si256()] }
+    }
+
+    #[inline(always)]
+    unsafe fn add_half<const BITS: usize>(
+        mut sums: [__m256i; 2],
+        weights: *const u8,
+        block: *const u8,
+        half: usize,
+    ) -> [__m256i; 2] {
+        for four in 4 * half..4 * half + 4 {
+            // SAFETY: the caller vouches for the instruction set, for a block of weights and for 32
+            // bytes of the token's.
+            unsafe {
+                let weights = stored::<BITS>(weights, four);
+                sums[four % 2] =
+                    D::unsigned(weights, broadcast(block.add(4 * four)), sums[four % 2]);
             }
-            _mm256_add_epi32(sums[0], sums[1])
         }
+        sums
+    }
+
+    #[inline(always)]
+    unsafe fn finish(sums: [__m256i; 2]) -> __m256i {
+        // SAFETY: the caller vouches for AVX2.
+        unsafe { _mm256_add_epi32(sums[0], sums[1]) }
     }
 }
 
@@ -224,15 +273,39 @@ impl<D: Dot> Steps for X86Int8<D> {
     }
 
     #[inline(always)]
+    unsafe fn prepare<const BITS: usize>(
+        from: *const u8,
+        four: usize,
+        parts: __m256i,
+        to: *mut u8,
+    ) -> __m256i {
+        // SAFETY: the caller vouches for the instruction set, for a block and for 32 writable
+        // bytes.
+        unsafe {
+            let weights = if BITS == 8 {
+                Self::weights(from.add(32 * four))
+            } else {
+                _mm256_sub_epi8(stored::<BITS>(from, four), _mm256_set1_epi8(centre(BITS)))
+            };
+            _mm256_storeu_si256(to.cast(), weights);
+            if D::BIAS == 0 {
+                parts
+            } else {
+                D::dot(weights, _mm256_set1_epi8(D::BIAS), parts)
+            }
+        }
+    }
+
+    #[inline(always)]
     unsafe fn partial_sums(from: *const i32) -> __m256i {
         // SAFETY: the caller vouches for AVX and for eight readable numbers.
         unsafe { _mm256_loadu_si256(from.cast()) }
     }
 
     #[inline(always)]
-    unsafe fn store_partial_sums(parts: __m256i, to: *mut i32) {
-        // SAFETY: the caller vouches for AVX and for eight writable numbers.
-        unsafe { _mm256_storeu_si256(to.cast(), parts) }
+    unsafe fn store_negative(parts: __m256i, to: *mut i32) {
+        // SAFETY: the caller vouches for AVX2 and for eight writable numbers.
+        unsafe { _mm256_storeu_si256(to.cast(), _mm256_sub_epi32(_mm256_setzero_si256(), parts)) }
     }
 
     #[inline(always)]
@@ -244,61 +317,11 @@ impl<D: Dot> Steps for X86Int8<D> {
     #[inline(always)]
     unsafe fn step(parts: __m256i, weights: __m256i, token: *const u8) -> __m256i {
         // SAFETY: the caller vouches for the instruction set and for 4 readable bytes.
-        unsafe { D::dot(weights, four(token), parts) }
+        unsafe { D::dot(weights, broadcast(token), parts) }
     }
 
     #[inline(always)]
     unsafe fn whole(parts: __m256i) -> __m256i {
         parts
-    }
-}
-
-impl<D: Dot> Prepare<true> for X86Int8<D> {
-    #[inline(always)]
-    unsafe fn prepare(from: *const u8, to: *mut u8) -> __m256i {
-        // SAFETY: the caller vouches for the instruction set, for 256 readable and for 256 writable
-        // bytes.
-        unsafe {
-            let mut sums = _mm256_setzero_si256();
-            for step in 0..8 {
-                let weights = Self::weights(from.add(32 * step));
-                sums = start::<D>(weights, sums);
-                _mm256_storeu_si256(to.add(32 * step).cast(), weights);
-            }
-            _mm256_sub_epi32(_mm256_setzero_si256(), sums)
-        }
-    }
-}
-
-impl<D: Dot> Prepare<false> for X86Int8<D> {
-    #[inline(always)]
-    unsafe fn prepare(from: *const u8, to: *mut u8) -> __m256i {
-        // SAFETY: the caller vouches for the instruction set, for 128 readable and for 256 writable
-        // bytes.
-        unsafe {
-            let mut sums = _mm256_setzero_si256();
-            for step in 0..8 {
-                let weights = _mm256_sub_epi8(nibbles(from.add(16 * step)), _mm256_set1_epi8(8));
-                sums = start::<D>(weights, sums);
-                _mm256_storeu_si256(to.add(32 * step).cast(), weights);
-            }
-            _mm256_sub_epi32(_mm256_setzero_si256(), sums)
-        }
-    }
-}
-
-/// The updated sums: sums + the bias times the weights; a sum starts from the negative of it.
-///
-/// # Safety
-/// The machine has the instruction set.
-#[inline(always)]
-unsafe fn start<D: Dot>(weights: __m256i, sums: __m256i) -> __m256i {
-    // SAFETY: the caller vouches for the instruction set.
-    unsafe {
-        if D::BIAS == 0 {
-            sums
-        } else {
-            D::dot(weights, _mm256_set1_epi8(D::BIAS), sums)
-        }
     }
 }

@@ -199,6 +199,46 @@ fn a_packed_row_has_the_values_of_the_file() {
     assert_eq!((packed.bytes(), packed.activation_bits()), (8 * 18, 8));
 }
 
+/// Numbers of 5 and 6 bits in each of 19 rows, other ones in each.
+#[test]
+fn upper_bits_come_back_in_every_row() {
+    let number = |row: usize, k: usize, most: usize| (row * 7 + k * 5) % (most + 1);
+    // 0.5 and −3 in half precision; fifth and sixth bits follow, number by number.
+    for (kind, high) in [(BlockType::Q5_1, 1), (BlockType::Q6, 2)] {
+        let most = (16 << high) - 1;
+        let mut bytes = Vec::new();
+        for row in 0..19 {
+            let mut highs = 0_u64;
+            for k in 0..32 {
+                highs |= (number(row, k, most) as u64 >> 4) << (high * k);
+            }
+            bytes.extend([0x00, 0x38, 0x00, 0xc2]);
+            bytes.extend(&highs.to_le_bytes()[..4 * high]);
+            let low = |k| number(row, k, most) & 15;
+            bytes.extend((0..16).map(|j| (low(j) | low(j + 16) << 4) as u8));
+        }
+        let packed = PackedBlocks::new(kind, &bytes, 19, 32);
+        assert_eq!(packed.bytes(), 24 * kind.block_bytes());
+        let mut out = [0.0; 32];
+        for row in 0..19 {
+            packed.unpack_row(row, &mut out);
+            for (k, x) in out.into_iter().enumerate() {
+                let number = number(row, k, most) as f32;
+                let expected = match (kind, k) {
+                    (BlockType::Q5_1, _) => 0.5 * number - 3.0,
+                    (_, 0..16) => 0.5 * (number - 32.0),
+                    _ => -3.0 * (number - 32.0),
+                };
+                assert_eq!(x, expected, "{kind:?} row {row} column {k}");
+            }
+        }
+        let zeros = PackedBlocks::zeros(kind, 3, 64);
+        let mut out = [1.0; 64];
+        zeros.unpack_row(2, &mut out);
+        assert!(out.iter().all(|x| x.to_bits() == 0), "{kind:?}: {out:?}");
+    }
+}
+
 #[test]
 fn the_known_bits() {
     suite::fingerprint::check();

@@ -104,19 +104,27 @@ fn inner_steps_are_those_of_the_tests_at_the_start() {
     let has_pairs = kernel::implementations()
         .iter()
         .any(|kernels| kernels.name() == "relaxed-pairs");
-    let [q8_0, q4_0, q4_1] = kernel::inner_steps();
-    let [expected_q8_0, expected_q4_0] = match (kernel::chosen(), q8_0[1]) {
+    let [q8_0, q4_0, q4_1, q5_1, q6] = kernel::inner_steps();
+    let [eight, four, more] = match (kernel::chosen(), q8_0[1]) {
         ("relaxed", many @ (RelaxedSigned | RelaxedUnsigned)) => {
-            [[RelaxedTwice, many], [RelaxedWeights, many]]
+            let few = [RelaxedWeights, many];
+            [[RelaxedTwice, many], few, few]
         }
-        ("relaxed", _) if has_pairs => [[RelaxedTwice, Wide], [RelaxedPairs; 2]],
-        ("relaxed", _) => [[RelaxedTwice, Wide], [RelaxedWeights, Wide]],
-        ("simd128", _) => [[Wide; 2]; 2],
-        _ => [[Plain; 2]; 2],
+        ("relaxed", _) if has_pairs => [
+            [RelaxedTwice, Wide],
+            [RelaxedPairs; 2],
+            [RelaxedWeights, RelaxedPairs],
+        ],
+        ("relaxed", _) => {
+            let few = [RelaxedWeights, Wide];
+            [[RelaxedTwice, Wide], few, few]
+        }
+        ("simd128", _) => [[Wide; 2]; 3],
+        _ => [[Plain; 2]; 3],
     };
     assert_eq!(
-        [q8_0, q4_0, q4_1],
-        [expected_q8_0, expected_q4_0, expected_q4_0]
+        [q8_0, q4_0, q4_1, q5_1, q6],
+        [eight, four, four, more, more]
     );
 }
 

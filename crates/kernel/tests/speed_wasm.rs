@@ -128,6 +128,18 @@ fn speed_of_q4() {
 
 #[wasm_bindgen_test]
 #[ignore = "a measurement, not a test"]
+fn speed_of_q5() {
+    packed("q5");
+}
+
+#[wasm_bindgen_test]
+#[ignore = "a measurement, not a test"]
+fn speed_of_q6() {
+    packed("q6");
+}
+
+#[wasm_bindgen_test]
+#[ignore = "a measurement, not a test"]
 fn speed_of_f32() {
     packed("f32");
 }

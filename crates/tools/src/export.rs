@@ -44,6 +44,8 @@ fn file_type(kind: Type) -> u32 {
         Type::Q5K => 16,
         Type::Q6K => 18,
         Type::Bf16 => 32,
+        // No file has it: no numbers are packed into it.
+        Type::Q6 => u32::MAX,
     }
 }
 

@@ -472,7 +472,7 @@ fn a_report_has_the_documented_keys_and_medians() {
         weight_bytes: 5,
         memory_bytes: 9,
         activation_bits: 8,
-        repacked: vec!["Q6_K as Q8_0".to_owned()],
+        repacked: vec!["Q6_K as Q6".to_owned()],
         load_ms: 1.5,
         ..ModelInfo::default()
     };

@@ -1,9 +1,9 @@
 //! Matrices of numbers in blocks, or of two bytes each.
 //!
-//! Q8_0, Q4_0 and Q4_1 have kernels of their own ([`PackedBlocks`]), for which the activations are rounded
-//! to 8 bits, block by block. F16 and BF16 have one too ([`PackedHalf`]), whose products have the bits
-//! of those in F32. A matrix of any other type is unpacked a few rows at a time while it is
-//! multiplied.
+//! Q8_0, Q4_0, Q4_1, Q5_1 and Q6 have kernels of their own ([`PackedBlocks`]), for which the
+//! activations are rounded to 8 bits, block by block. F16 and BF16 have one too ([`PackedHalf`]),
+//! whose products have the bits of those in F32. A matrix of any other type is unpacked a few rows
+//! at a time while it is multiplied.
 
 use super::matrix::PANEL;
 use super::{QuantError, Type};
@@ -45,6 +45,8 @@ impl Blocks {
             Type::Q8_0 => quick(BlockType::Q8_0),
             Type::Q4_0 => quick(BlockType::Q4_0),
             Type::Q4_1 => quick(BlockType::Q4_1),
+            Type::Q5_1 => quick(BlockType::Q5_1),
+            Type::Q6 => quick(BlockType::Q6),
             Type::F16 => half(HalfType::F16),
             Type::Bf16 => half(HalfType::Bf16),
             _ => Self::Stored {
@@ -63,6 +65,8 @@ impl Blocks {
                 BlockType::Q8_0 => Type::Q8_0,
                 BlockType::Q4_0 => Type::Q4_0,
                 BlockType::Q4_1 => Type::Q4_1,
+                BlockType::Q5_1 => Type::Q5_1,
+                BlockType::Q6 => Type::Q6,
             },
             Self::Half(packed) => match packed.kind() {
                 HalfType::F16 => Type::F16,
@@ -109,15 +113,17 @@ impl Blocks {
         }
     }
 
-    /// The blocks of Q4_K as blocks of Q4_1; `None` for a matrix of another type, or one whose scales
-    /// half precision does not hold.
-    pub(super) fn groups_as_blocks(&self) -> Option<Vec<u8>> {
+    /// The blocks in the type that has a kernel ([`Type::fast`]), with the same numbers; `None` for
+    /// a matrix that has a kernel already, or one whose scales half precision does not hold.
+    pub(super) fn fast_blocks(&self) -> Option<Vec<u8>> {
         match self {
-            Self::Stored {
-                kind: Type::Q4K,
-                bytes,
-                ..
-            } => super::q4_k::as_q4_1(bytes),
+            Self::Stored { kind, bytes, .. } => match kind {
+                Type::Q4K => super::q4_k::as_q4_1(bytes),
+                Type::Q5_0 => super::q5_0::as_q5_1(bytes),
+                Type::Q5K => super::q5_k::as_q5_1(bytes),
+                Type::Q6K => super::q6_k::as_q6(bytes),
+                _ => None,
+            },
             _ => None,
         }
     }

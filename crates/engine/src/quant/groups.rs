@@ -66,6 +66,17 @@ impl Head {
         })
     }
 
+    /// The heads of blocks of 32 numbers that stand for the groups: the scale of a group and its
+    /// negative offset in half precision. `None` where half precision does not hold one of them.
+    #[cfg(feature = "blocks")]
+    pub(super) fn block_heads(&self) -> Option<[[[u8; 2]; 2]; 8]> {
+        let heads = self
+            .scales()
+            .map(|(scale, offset)| [to_half(scale), to_half(-offset)]);
+        let is_held = |&head: &[u8; 2]| half(head).is_finite();
+        heads.iter().flatten().all(is_held).then_some(heads)
+    }
+
     /// Quantizes 256 numbers: the head, and each number as an integer from 0 to `most`. The levels
     /// of a group are spread evenly from its smallest number (or 0, if that is smaller) to its
     /// largest; then each scale is rounded to its bits, and each number to the rounded scale of its

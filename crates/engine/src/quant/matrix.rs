@@ -116,7 +116,8 @@ impl Matrix {
     }
 
     /// The same matrix in the type that stands for its own where that has no fast product, see
-    /// [`Type::fast`]: Q4_K keeps its numbers of 4 bits.
+    /// [`Type::fast`]: all numbers stay as they are, and scales are rounded to half precision.
+    /// Where this does not hold a scale, the matrix becomes one of Q8_0.
     ///
     /// # Errors
     /// When its rows are not whole blocks of that type.
@@ -126,7 +127,7 @@ impl Matrix {
             return Ok(self.clone());
         }
         if let Packed::Blocks(blocks) = &*self.0
-            && let Some(bytes) = blocks.groups_as_blocks()
+            && let Some(bytes) = blocks.fast_blocks()
         {
             let (rows, cols) = self.dim();
             return Self::new(kind, rows, cols, bytes);
@@ -239,7 +240,7 @@ mod tests {
 
     /// The activations of a product with `kind`, after rounding.
     fn rounded(kind: Type, x: &Array2<f32>) -> Array2<f32> {
-        if !matches!(kind, Type::Q8_0 | Type::Q4_0 | Type::Q4_1) {
+        if !matches!(kind, Type::Q8_0 | Type::Q4_0 | Type::Q4_1 | Type::Q5_1) {
             return x.clone();
         }
         let mut q = QuantizedActivations::new();
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_q4_k_become_blocks_with_the_same_numbers() {
+    fn blocks_become_those_of_a_fast_type_with_the_same_numbers() {
         let (rows, cols) = (19, 512);
         let ids: Vec<usize> = (0..rows).collect();
         for kind in Type::ALL {
@@ -354,20 +355,76 @@ mod tests {
                 assert_eq!(fast, stored);
             }
             let (old, new) = (stored.rows(&ids).unwrap(), fast.rows(&ids).unwrap());
-            // Numbers of Q4_K lie between −1 and 1: at most 15 scales and one offset are rounded.
+            // Numbers lie between −1 and 1: of K-blocks, at most all steps of a scale and one
+            // offset are rounded.
             let most = match kind {
-                Type::Q4K => 3.0 / 2048.0,
-                _ => 1.05 / 254.0 + 1e-3,
+                Type::Q4K | Type::Q5K => 3.0 / 2048.0,
+                Type::Q6K => 1.1 / 2048.0,
+                _ => 0.0,
             };
             for (old, new) in old.iter().zip(&new) {
                 assert!((old - new).abs() <= most, "{}: {old} {new}", kind.name());
             }
         }
-        // A scale that half precision does not hold.
-        let mut bytes = quantize(Type::Q4K, &numbers(256)).unwrap();
-        bytes[..2].copy_from_slice(&0x7bff_u16.to_le_bytes());
-        let huge = Matrix::new(Type::Q4K, 1, 256, bytes).unwrap();
-        assert_eq!(huge.fast().unwrap().kind(), Type::Q8_0);
+    }
+
+    #[test]
+    fn a_product_of_a_fast_type_is_that_of_the_unpacked_matrix() {
+        for kind in Type::ALL {
+            for (tokens, rows, cols) in [(1, 130, 256), (7, 67, 512), (2, 0, 256)] {
+                let bytes = quantize(kind, &numbers(rows * cols)).unwrap();
+                let fast = Matrix::new(kind, rows, cols, bytes)
+                    .unwrap()
+                    .fast()
+                    .unwrap();
+                let ids: Vec<usize> = (0..rows).collect();
+                let plain = fast.rows(&ids).unwrap();
+                let x = Array2::from_shape_vec((tokens, cols), numbers(tokens * cols)).unwrap();
+                let found = fast.linear(x.view(), None).unwrap();
+                let x = match fast.activation_bits() {
+                    8 => rounded(Type::Q8_0, &x),
+                    _ => x,
+                };
+                let expected = linear(x.view(), plain.view(), None).unwrap();
+                for (found, expected) in found.iter().zip(&expected) {
+                    let difference = (found - expected).abs();
+                    assert!(difference < 1e-6, "{}: {found}, {expected}", kind.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn scales_that_half_precision_does_not_hold_make_a_matrix_of_bytes() {
+        // The largest scale, which the scales of groups multiply: number of its byte in a block.
+        for (kind, numbers, at) in [
+            (Type::Q4K, numbers(256), 0),
+            (Type::Q5K, numbers(256), 0),
+            (Type::Q5_0, numbers(32), 0),
+            (Type::Q6K, numbers(256), 208),
+        ] {
+            let mut bytes = quantize(kind, &numbers).unwrap();
+            bytes[at..at + 2].copy_from_slice(&0x7bff_u16.to_le_bytes());
+            let huge = Matrix::new(kind, 1, numbers.len(), bytes).unwrap();
+            assert_eq!(huge.fast().unwrap().kind(), Type::Q8_0, "{}", kind.name());
+        }
+    }
+
+    #[test]
+    fn numbers_of_6_bits_are_nearer_than_in_8_bits() {
+        let (rows, cols) = (64, 512);
+        let bytes = quantize(Type::Q6K, &numbers(rows * cols)).unwrap();
+        let stored = Matrix::new(Type::Q6K, rows, cols, bytes).unwrap();
+        let ids: Vec<usize> = (0..rows).collect();
+        let exact = stored.rows(&ids).unwrap();
+        let error = |matrix: Matrix| {
+            let difference = matrix.rows(&ids).unwrap() - &exact;
+            difference.mapv(|x| x * x).mean().unwrap().sqrt()
+        };
+        let kept = error(stored.fast().unwrap());
+        let in_bytes = error(stored.repacked(Type::Q8_0).unwrap());
+        println!("root mean square errors: {kept} in Q6, {in_bytes} in Q8_0");
+        assert!(6.0 * kept < in_bytes, "{kept} {in_bytes}");
     }
 
     #[test]
@@ -383,13 +440,23 @@ mod tests {
             (Type::Q8_0, 16 * 2 * 34),
             (Type::Q4_0, 16 * 2 * 18),
             (Type::Q4_1, 16 * 2 * 20),
-            (Type::Q5_1, 9 * 2 * 24),
+            (Type::Q5_1, 16 * 2 * 24),
+            (Type::Q5_0, 9 * 2 * 22),
             (Type::F16, 16 * 64 * 2),
             (Type::Bf16, 16 * 64 * 2),
         ] {
             let bytes = quantize(kind, &numbers(9 * 64)).unwrap();
             let matrix = Matrix::new(kind, 9, 64, bytes).unwrap();
             assert_eq!(matrix.size(), size, "{}", kind.name());
+        }
+        for (kind, size) in [
+            (Type::Q5_0, 16 * 8 * 24),
+            (Type::Q5K, 16 * 8 * 24),
+            (Type::Q6K, 16 * 8 * 28),
+        ] {
+            let bytes = quantize(kind, &numbers(9 * 256)).unwrap();
+            let matrix = Matrix::new(kind, 9, 256, bytes).unwrap();
+            assert_eq!(matrix.fast().unwrap().size(), size, "{}", kind.name());
         }
     }
 

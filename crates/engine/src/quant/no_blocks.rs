@@ -37,7 +37,7 @@ impl Blocks {
         match *self {}
     }
 
-    pub(super) fn groups_as_blocks(&self) -> Option<Vec<u8>> {
+    pub(super) fn fast_blocks(&self) -> Option<Vec<u8>> {
         match *self {}
     }
 

@@ -6,8 +6,6 @@
 //! Source: ggml, `ggml-common.h` (`block_q4_K`), `ggml-quants.c` (`dequantize_row_q4_K`).
 
 use super::block::Block;
-#[cfg(feature = "blocks")]
-use super::block::{half, to_half};
 use super::groups::Head;
 
 #[repr(C)]
@@ -49,11 +47,7 @@ pub(super) fn as_q4_1(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(bytes.len() / size_of::<Q4K>() * 8 * 20);
     for block in bytes.chunks_exact(size_of::<Q4K>()) {
         let block: Q4K = bytemuck::pod_read_unaligned(block);
-        for (group, (scale, offset)) in block.head.scales().into_iter().enumerate() {
-            let heads = [to_half(scale), to_half(-offset)];
-            if heads.iter().any(|&head| !half(head).is_finite()) {
-                return None;
-            }
+        for (group, heads) in block.head.block_heads()?.into_iter().enumerate() {
             out.extend(heads.concat());
             let shift = 4 * (group % 2);
             let number = |n: usize| block.quants[group / 2][n] >> shift & 15;

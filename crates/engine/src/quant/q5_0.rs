@@ -43,3 +43,22 @@ impl Block for Q5_0 {
         }
     }
 }
+
+/// Blocks of Q5_0 as blocks of Q5_1 with the same weights: the smallest one is −16 steps. `None`
+/// where half precision does not hold it.
+#[cfg(feature = "blocks")]
+pub(super) fn as_q5_1(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(bytes.len() / size_of::<Q5_0>() * 24);
+    for block in bytes.chunks_exact(size_of::<Q5_0>()) {
+        let (scale, numbers) = block.split_at(2);
+        let least = -16.0 * half([scale[0], scale[1]]);
+        let head = to_half(least);
+        if !half(head).is_finite() {
+            return None;
+        }
+        out.extend(scale);
+        out.extend(head);
+        out.extend(numbers);
+    }
+    Some(out)
+}

@@ -4,6 +4,8 @@
 
 use super::block::Block;
 use super::groups::Head;
+#[cfg(feature = "blocks")]
+use super::nibbles;
 
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -15,6 +17,14 @@ pub(super) struct Q5K {
 }
 
 const _: () = assert!(size_of::<Q5K>() == 176);
+
+impl Q5K {
+    /// Number `n` of a group.
+    fn number(&self, group: usize, n: usize) -> u8 {
+        let low = self.quants[group / 2][n] >> (4 * (group % 2)) & 15;
+        low | (self.fifth[n] >> group & 1) << 4
+    }
+}
 
 impl Block for Q5K {
     const LEN: usize = 256;
@@ -35,12 +45,28 @@ impl Block for Q5K {
         let scales = self.head.scales();
         for (group, numbers) in numbers.chunks_exact_mut(32).enumerate() {
             let (factor, offset) = scales[group];
-            let shift = 4 * (group % 2);
-            let bytes = self.quants[group / 2].iter().zip(self.fifth);
-            for (number, (byte, fifth)) in numbers.iter_mut().zip(bytes) {
-                let quant = byte >> shift & 15 | (fifth >> group & 1) << 4;
-                *number = factor * f32::from(quant) - offset;
+            for (n, number) in numbers.iter_mut().enumerate() {
+                *number = factor * f32::from(self.number(group, n)) - offset;
             }
         }
     }
+}
+
+/// Blocks of Q5_K as blocks of Q5_1, one for each group: the same numbers of 5 bits, with the scale
+/// and the offset of the group rounded to half precision (by at most 1/2048 of each). `None` where
+/// half precision does not hold one of them.
+#[cfg(feature = "blocks")]
+pub(super) fn as_q5_1(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(bytes.len() / size_of::<Q5K>() * 8 * 24);
+    for block in bytes.chunks_exact(size_of::<Q5K>()) {
+        let block: Q5K = bytemuck::pod_read_unaligned(block);
+        for (group, heads) in block.head.block_heads()?.into_iter().enumerate() {
+            let (quants, fifth) =
+                nibbles::join_with_fifth(std::array::from_fn(|n| block.number(group, n)));
+            out.extend(heads.concat());
+            out.extend(fifth);
+            out.extend(quants);
+        }
+    }
+    Some(out)
 }

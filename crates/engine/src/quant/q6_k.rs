@@ -6,7 +6,9 @@
 //!
 //! Source: ggml, `ggml-common.h` (`block_q6_K`), `ggml-quants.c` (`dequantize_row_q6_K`).
 
-use super::block::{Block, farthest, half, inverse, level, to_half};
+use super::block::{Block, Format, farthest, half, inverse, level, to_half};
+#[cfg(feature = "blocks")]
+use super::nibbles;
 
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -24,6 +26,13 @@ impl Q6K {
     fn scales(scale: [u8; 2], groups: [i8; 16]) -> [f32; 16] {
         let scale = half(scale);
         groups.map(|group| scale * f32::from(group))
+    }
+
+    /// Number `n` of 32, from 0 to 63; chunk `chunk` of eight in a block.
+    fn number(&self, chunk: usize, n: usize) -> u8 {
+        let (half, row) = (chunk / 4, chunk % 4);
+        let low = self.low[half][32 * (row % 2) + n] >> (4 * (row / 2)) & 15;
+        low | (self.high[half][n] >> (2 * row) & 3) << 4
     }
 }
 
@@ -61,13 +70,45 @@ impl Block for Q6K {
     fn dequantize(&self, numbers: &mut [f32]) {
         let scales = Self::scales(self.scale, self.groups);
         for (chunk, numbers) in numbers.chunks_exact_mut(32).enumerate() {
-            let (half, row) = (chunk / 4, chunk % 4);
-            let low = &self.low[half][32 * (row % 2)..][..32];
-            let bytes = low.iter().zip(self.high[half]);
-            for (n, (number, (low, high))) in numbers.iter_mut().zip(bytes).enumerate() {
-                let quant = low >> (4 * (row / 2)) & 15 | (high >> (2 * row) & 3) << 4;
-                *number = scales[2 * chunk + n / 16] * (f32::from(quant) - 32.0);
+            for (n, number) in numbers.iter_mut().enumerate() {
+                let quant = f32::from(self.number(chunk, n));
+                *number = scales[2 * chunk + n / 16] * (quant - 32.0);
             }
         }
     }
+}
+
+/// The type in which matrices in Q6_K are kept ([`super::Type::Q6`]): two scales in half precision,
+/// of 16 numbers each, then the upper two bits and the low four bits of 32 numbers. It is made from
+/// blocks of Q6_K alone, and a matrix unpacks it.
+pub(super) const KEPT: Format = Format {
+    id: u32::MAX,
+    len: 32,
+    bytes: 28,
+    unpack: None,
+    pack: None,
+};
+
+/// Blocks of Q6_K as blocks of [`KEPT`], one for two groups: the same numbers of 6 bits, with the
+/// scales of the groups rounded to half precision (by at most 1/2048). `None` where half precision
+/// does not hold one of them.
+#[cfg(feature = "blocks")]
+pub(super) fn as_q6(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(bytes.len() / size_of::<Q6K>() * 8 * KEPT.bytes);
+    for block in bytes.chunks_exact(size_of::<Q6K>()) {
+        let block: Q6K = bytemuck::pod_read_unaligned(block);
+        let scales = Q6K::scales(block.scale, block.groups).map(to_half);
+        if scales.iter().any(|&scale| !half(scale).is_finite()) {
+            return None;
+        }
+        for (chunk, scales) in scales.chunks_exact(2).enumerate() {
+            let numbers: [u8; 32] = std::array::from_fn(|n| block.number(chunk, n));
+            let upper = numbers.iter().rev();
+            let upper = upper.fold(0_u64, |bits, number| bits << 2 | u64::from(number >> 4));
+            out.extend(scales.concat());
+            out.extend(upper.to_le_bytes());
+            out.extend(nibbles::join(numbers));
+        }
+    }
+    Some(out)
 }

@@ -4,7 +4,8 @@ use super::QuantError;
 use super::block::Format;
 use super::plain::{Bf16, F16, F32};
 use super::{
-    q4_0::Q4_0, q4_1::Q4_1, q4_k::Q4K, q5_0::Q5_0, q5_1::Q5_1, q5_k::Q5K, q6_k::Q6K, q8_0::Q8_0,
+    q4_0::Q4_0, q4_1::Q4_1, q4_k::Q4K, q5_0::Q5_0, q5_1::Q5_1, q5_k::Q5K, q6_k, q6_k::Q6K,
+    q8_0::Q8_0,
 };
 
 /// A number format.
@@ -32,6 +33,9 @@ pub enum Type {
     Q5K,
     /// 256 numbers of 6 bits, scales in 16 groups.
     Q6K,
+    /// 32 numbers of 6 bits, two scales: the form in which a matrix in Q6_K is kept. No file has
+    /// it: the type is this project's own.
+    Q6,
 }
 
 /// The names of `enum ggml_type`, in the order of their numbers; `-` for numbers that ggml does not
@@ -47,7 +51,7 @@ fn ggml_name(id: u32) -> Option<&'static str> {
 }
 
 impl Type {
-    /// Every type, from the most exact to the smallest.
+    /// Every type of a file, from the most exact to the smallest.
     pub const ALL: [Self; 11] = [
         Self::F32,
         Self::F16,
@@ -75,12 +79,16 @@ impl Type {
             Self::Q4K => const { &Format::of::<Q4K>(12) },
             Self::Q5K => const { &Format::of::<Q5K>(13) },
             Self::Q6K => const { &Format::of::<Q6K>(14) },
+            Self::Q6 => &q6_k::KEPT,
         }
     }
 
     /// The name in GGUF files, such as `Q4_K`.
     pub fn name(self) -> &'static str {
-        ggml_name(self.form().id).unwrap_or_default()
+        match self {
+            Self::Q6 => "Q6",
+            _ => ggml_name(self.form().id).unwrap_or_default(),
+        }
     }
 
     /// The type with a name, in upper or lower case.
@@ -89,8 +97,8 @@ impl Type {
     /// When no type has this name.
     pub fn from_name(name: &str) -> Result<Self, QuantError> {
         let known = |kind: &Self| kind.name().eq_ignore_ascii_case(name);
-        Self::ALL
-            .into_iter()
+        let all = Self::ALL.into_iter().chain([Self::Q6]);
+        all.into_iter()
             .find(known)
             .ok_or_else(|| QuantError::Unsupported(name.to_owned()))
     }
@@ -108,7 +116,7 @@ impl Type {
         known.ok_or_else(other)
     }
 
-    /// The number in GGUF files.
+    /// The number in GGUF files; `u32::MAX` for Q6, which they do not have.
     pub fn ggml_id(self) -> u32 {
         self.form().id
     }
@@ -116,10 +124,7 @@ impl Type {
     /// True for a type whose products have a kernel of their own. A matrix of any other type of
     /// blocks is unpacked for each product, which is 15 to 40 times slower.
     pub fn has_fast_product(self) -> bool {
-        matches!(
-            self,
-            Self::F32 | Self::F16 | Self::Bf16 | Self::Q8_0 | Self::Q4_0 | Self::Q4_1
-        )
+        self.fast() == self
     }
 
     /// True for numbers without blocks that are kept as they are and not as F32: those of 16 bits.
@@ -129,12 +134,14 @@ impl Type {
     }
 
     /// The type with a fast product in which a matrix of this type is kept for speed: itself, or
-    /// Q4_1 for Q4_K, whose groups have the same form, or Q8_0.
+    /// one that holds the same numbers, with scales in half precision: Q4_1 for Q4_K, Q5_1 for Q5_0
+    /// and Q5_K, Q6 for Q6_K.
     #[must_use]
     pub fn fast(self) -> Self {
         match self {
             Self::Q4K => Self::Q4_1,
-            Self::Q5_0 | Self::Q5_1 | Self::Q5K | Self::Q6K => Self::Q8_0,
+            Self::Q5_0 | Self::Q5K => Self::Q5_1,
+            Self::Q6K => Self::Q6,
             _ => self,
         }
     }

@@ -76,7 +76,7 @@ fn step(kind: Type) -> f32 {
         Type::Q8_0 => 0.57 / 127.0,
         // Half a step, a whole one where the sign of the largest decides, and what rounded scales
         // lose.
-        Type::Q6K => 1.1 / 32.0,
+        Type::Q6K | Type::Q6 => 1.1 / 32.0,
         Type::Q5_1 => 1.05 / 31.0,
         Type::Q5K => 1.1 / 31.0,
         Type::Q5_0 => 1.02 / 16.0,
@@ -134,6 +134,13 @@ fn types_are_found_by_name_and_number() {
     }
     let unsupported = |name: &str| QuantError::Unsupported(name.to_owned());
     assert_eq!(Type::from_name("Q3_K"), Err(unsupported("Q3_K")));
+    // A type of memory alone: no file has it, and no numbers are packed into it.
+    assert_eq!(Type::from_name("q6"), Ok(Type::Q6));
+    assert_eq!(
+        Type::from_ggml(Type::Q6.ggml_id()),
+        Err(unsupported(&u32::MAX.to_string()))
+    );
+    assert_eq!(quantize(Type::Q6, &[0.0; 32]), Err(unsupported("Q6")));
     assert_eq!(Type::from_ggml(8000), Err(unsupported("8000")));
 }
 

@@ -5,8 +5,6 @@ use super::{SUM_TOLERANCE, assert_close, numbers};
 use crate::suite::random::Rng;
 use kernel::{BLOCK, BlockType, Kernels, PackedBlocks, PackedF32, QuantizedActivations, reference};
 
-const KINDS: [BlockType; 3] = [BlockType::Q8_0, BlockType::Q4_0, BlockType::Q4_1];
-
 /// Numbers in half precision: 0, the smallest, 1, the largest, and numbers of the size of weights.
 const SCALES: [u16; 8] = [0, 1, 0x03ff, 0x3c00, 0x7bff, 0x9004, 0x1234, 0x0c01];
 
@@ -16,29 +14,39 @@ const ONE: u16 = 0x3c00;
 /// The numbers 0, 1, −1, −8, 5 and −64 in half precision.
 const WHOLE: [u16; 6] = [0, ONE, 0xbc00, 0xc800, 0x4500, 0xd400];
 
+/// The numbers 0, 2, −1 and 5 in half precision: scales of a second group.
+const WHOLE_SCALES: [u16; 4] = [0, 0x4000, 0xbc00, 0x4500];
+
 /// The numbers of rows, blocks of a row and tokens of a product, drawn from the sizes of a check.
 fn shape([a, b, c]: [usize; 3]) -> [usize; 3] {
     [a % 27, b % 6, c % 11]
 }
 
-/// Bytes of a block before its numbers.
-fn head_bytes(kind: BlockType) -> usize {
-    if kind == BlockType::Q4_1 { 4 } else { 2 }
+/// True where a block has a least weight.
+fn has_least(kind: BlockType) -> bool {
+    matches!(kind, BlockType::Q4_1 | BlockType::Q5_1)
 }
 
-/// Random blocks in the form of a file: extreme bytes, zeros, and other bytes.
+/// Bytes of a block before its numbers: its scale, and a least weight or a second scale.
+fn head_bytes(kind: BlockType) -> usize {
+    let has_two = has_least(kind) || kind == BlockType::Q6;
+    if has_two { 4 } else { 2 }
+}
+
+/// Random blocks in the form of a file: extreme bytes, zeros, and other bytes. `second` draws the
+/// least weight or the second scale.
 fn blocks(
     rng: &mut Rng,
     kind: BlockType,
     count: usize,
     scale: impl Fn(&mut Rng) -> u16,
-    least: impl Fn(&mut Rng) -> u16,
+    second: impl Fn(&mut Rng) -> u16,
 ) -> Vec<u8> {
     let mut bytes = Vec::new();
     for _ in 0..count {
         bytes.extend(scale(rng).to_le_bytes());
-        if kind == BlockType::Q4_1 {
-            bytes.extend(least(rng).to_le_bytes());
+        if head_bytes(kind) == 4 {
+            bytes.extend(second(rng).to_le_bytes());
         }
         let form = rng.below(6);
         for _ in head_bytes(kind)..kind.block_bytes() {
@@ -89,13 +97,16 @@ fn bits(x: &[f32]) -> Vec<u32> {
     x.iter().map(|x| x.to_bits()).collect()
 }
 
-/// With all scales 1 the result is a whole number below 2²⁴ and shows the integer part to the last
+/// With whole scales the result is a whole number below 2²⁴ and shows the integer part to the last
 /// unit.
 pub(crate) fn whole_numbers_are_exact(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     let [rows, count, tokens] = shape(sizes);
-    for kind in KINDS {
+    for kind in BlockType::ALL {
         let mut rng = Rng::new(seed);
-        let whole_number = |rng: &mut Rng| WHOLE[rng.below(6)];
+        let whole_number = |rng: &mut Rng| match kind {
+            BlockType::Q6 => WHOLE_SCALES[rng.below(4)],
+            _ => WHOLE[rng.below(6)],
+        };
         let bytes = blocks(&mut rng, kind, rows * count, |_| ONE, whole_number);
         let weights = PackedBlocks::new(kind, &bytes, rows, count * BLOCK);
         let x = whole(&mut rng, tokens * count);
@@ -127,13 +138,13 @@ pub(crate) fn whole_numbers_are_exact(kernels: &Kernels, seed: u64, sizes: [usiz
 
 pub(crate) fn matmul_blocks(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
     let [rows, count, tokens] = shape(sizes);
-    for kind in KINDS {
+    for kind in BlockType::ALL {
         let mut rng = Rng::new(seed);
         let any = |rng: &mut Rng| SCALES[rng.below(8)];
         let bytes = blocks(&mut rng, kind, rows * count, any, any);
         let weights = PackedBlocks::new(kind, &bytes, rows, count * BLOCK);
-        // The weights of the smallest and the largest numbers of 4 bits: with these sizes those of
-        // Q4_1 are computed, whatever the numbers are.
+        // The weights of the smallest and the largest numbers: with these sizes those of types with
+        // a least weight are computed, whatever the numbers are.
         let [least, most] = [0x00, 0xff].map(|number| {
             let mut bytes = bytes.clone();
             for block in bytes.chunks_exact_mut(kind.block_bytes()) {
@@ -152,7 +163,7 @@ pub(crate) fn matmul_blocks(kernels: &Kernels, seed: u64, sizes: [usize; 3]) {
             weights.unpack_row(m, &mut row);
             least.unpack_row(m, &mut lowest);
             most.unpack_row(m, &mut highest);
-            if kind == BlockType::Q4_1 {
+            if has_least(kind) {
                 for (w, (low, high)) in row.iter_mut().zip(lowest.iter().zip(&highest)) {
                     *w = 2.0 * (low.abs() + high.abs());
                 }
@@ -180,7 +191,7 @@ pub(crate) fn neighbours_change_no_bit(kernels: &Kernels, seed: u64, sizes: [usi
     if rows * count * tokens == 0 {
         return;
     }
-    for kind in KINDS {
+    for kind in BlockType::ALL {
         let mut rng = Rng::new(seed);
         let any = |rng: &mut Rng| SCALES[rng.below(8)];
         let mut bytes = blocks(&mut rng, kind, rows * count, any, any);

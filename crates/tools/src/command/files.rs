@@ -175,7 +175,7 @@ pub(crate) fn model(files: &Files, form: MatrixForm) -> Result<Opened, Failure> 
 }
 
 /// The types of matrices that are kept in another type unless the reader wants them as stored, such
-/// as `Q6_K as Q8_0`.
+/// as `Q6_K as Q6`.
 pub(crate) fn slow_types(tensors: &Tensors) -> Vec<String> {
     let slow = tensors
         .entries()

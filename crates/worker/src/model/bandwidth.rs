@@ -102,6 +102,8 @@ impl Weights {
             Type::Q8_0 => blocks(BlockType::Q8_0),
             Type::Q4_0 => blocks(BlockType::Q4_0),
             Type::Q4_1 => blocks(BlockType::Q4_1),
+            Type::Q5_1 => blocks(BlockType::Q5_1),
+            Type::Q6 => blocks(BlockType::Q6),
             _ => Self::Stored(Matrix::new(kind, rows, COLS, vec![0; bytes(kind, rows)])?),
         })
     }
@@ -163,6 +165,8 @@ mod tests {
             (Type::Q8_0, 34, 32),
             (Type::Q4_0, 18, 32),
             (Type::Q4_1, 20, 32),
+            (Type::Q5_1, 24, 32),
+            (Type::Q6, 28, 32),
             (Type::Q6K, 210, 256),
         ] {
             let looks = Cell::new(0);
@@ -197,6 +201,8 @@ mod tests {
             Type::Q8_0,
             Type::Q4_0,
             Type::Q4_1,
+            Type::Q5_1,
+            Type::Q6,
             Type::Q5K,
         ] {
             let size = match Weights::zeros(kind, 16).unwrap() {

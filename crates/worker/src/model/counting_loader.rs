@@ -15,7 +15,7 @@ pub(super) struct LoadCounts<'a> {
     bytes: RefCell<BTreeMap<String, usize>>,
     /// The fewest bits that activations have where they meet a matrix.
     activation_bits: Cell<u32>,
-    /// The types in the file that were converted for speed, such as `Q6_K as Q8_0`.
+    /// The types in the file that were converted for speed, such as `Q6_K as Q6`.
     repacked: RefCell<BTreeSet<String>>,
     /// Numbers in all parameters, and in those that were given.
     all: Cell<usize>,
@@ -46,7 +46,7 @@ impl<'a> LoadCounts<'a> {
         self.activation_bits.get()
     }
 
-    /// The types in the file that were converted for speed, such as `Q6_K as Q8_0`.
+    /// The types in the file that were converted for speed, such as `Q6_K as Q6`.
     pub(super) fn repacked(&self) -> Vec<String> {
         self.repacked.borrow().iter().cloned().collect()
     }

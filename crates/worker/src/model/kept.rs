@@ -21,13 +21,16 @@ static TYPES: [(Type, &str, f64); 11] = [
     (Type::Q4_0, "q4_0", 4.5),
 ];
 
+/// The type of memory alone in which Q6_K is kept, likewise.
+static KEPT: (Type, &str, f64) = (Type::Q6, "q6", 7.0);
+
 /// The name of a type in lower case.
 pub fn type_name(kind: Type) -> &'static str {
     row(kind).1
 }
 
 fn row(kind: Type) -> &'static (Type, &'static str, f64) {
-    let found = TYPES.iter().find(|(own, ..)| *own == kind);
+    let found = TYPES.iter().chain([&KEPT]).find(|(own, ..)| *own == kind);
     found.unwrap_or(&TYPES[0])
 }
 
@@ -96,7 +99,7 @@ mod tests {
 
     #[test]
     fn every_type_has_its_name_and_its_bits() {
-        for kind in Type::ALL {
+        for kind in Type::ALL.into_iter().chain([Type::Q6]) {
             let (own, name, bits) = *row(kind);
             assert_eq!(own, kind, "{}", kind.name());
             assert_eq!(name, kind.name().to_lowercase());
@@ -180,7 +183,9 @@ mod tests {
             ("model-Q4_K_M.gguf", None, [1111; 2]),
             ("model-Q4_K_M.gguf", Some(Stored), [1000; 2]),
             ("model-Q4_K_M.gguf", Some(F32), [7111; 2]),
-            ("model-Q6_K.gguf", None, [1295; 2]),
+            ("model-Q6_K.gguf", None, [1066; 2]),
+            ("model-Q5_K_M.gguf", None, [1090; 2]),
+            ("model-Q5_1.gguf", None, [1000; 2]),
             // Of 32 or of 16 bits.
             ("model.safetensors", None, [1000; 2]),
             ("model.safetensors", Some(F32), [1000, 2000]),

@@ -1,11 +1,16 @@
 //! The bodies of messages between the page and a worker for models. Each answer has the id of its
 //! request ([`crate::protocol::Envelope`]).
 
+use engine::kernel::BlockType;
 use serde::{Deserialize, Serialize};
 
 use super::packing::Packing;
 use crate::bench::Figures;
 use crate::build::Build;
+
+/// The numbers of the inner steps of products with each type of [`BlockType::ALL`]: for one token,
+/// and for many.
+pub type InnerStepNumbers = [[u8; 2]; BlockType::ALL.len()];
 
 /// Source of a model's parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,7 +233,7 @@ pub struct ModelInfo {
     /// Bits of the activations where they meet the matrices.
     pub activation_bits: u32,
     /// Types in the file that are kept in another one because products with them are slow, such as
-    /// `Q6_K as Q8_0`; empty where none is.
+    /// `Q6_K as Q6`; empty where none is.
     pub repacked: Vec<String>,
     /// Milliseconds from the request on.
     pub load_ms: f64,
@@ -250,7 +255,7 @@ pub enum ModelEvent {
         threads: usize,
         /// The inner steps of its products with quantized weights
         /// ([`engine::kernel::inner_steps`]), by their numbers.
-        inner_steps: [[u8; 2]; 3],
+        inner_steps: InnerStepNumbers,
     },
     /// A file is on its way.
     Fetching {
