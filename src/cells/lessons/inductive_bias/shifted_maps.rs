@@ -48,7 +48,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
             <div class="stack tight">
                 <div class="received">{picture(cx, "shifted", "The shifted digit")}</div>
                 <p class="hint">
-                    "If the shift is not a whole number of squares, the old map is moved by the next smaller one."
+                    "If the shift is not a whole number of squares, the old map is moved by the next smaller whole number."
                 </p>
             </div>
             {stages(cx)}

@@ -89,7 +89,7 @@ fn shuffle(cx: CellCx) -> AnyView {
         <section class="panel">
             {cx.toggle_box("shuffle")}
             {move || is_shuffled.get().then(|| view! {
-                <p>"The matrix has the same rows as before, in another order: this one was number "
+                <p>"The matrix has the same rows in another order: the chosen patch was number "
                     {cx.num("from", &[], Format::Count)} "."</p>
             })}
         </section>

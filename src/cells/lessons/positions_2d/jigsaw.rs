@@ -90,7 +90,7 @@ fn puzzle(cx: CellCx) -> AnyView {
             <p class="hint" aria-live="polite">
                 {move || match held.get() {
                     None => "Click two patches to swap them.",
-                    Some(_) => "One patch is held. Click the patch that it changes places with.",
+                    Some(_) => "One patch is held. Click another patch to swap the two.",
                 }}
             </p>
         </div>

@@ -120,7 +120,7 @@ fn published(cx: CellCx) -> AnyView {
                 </caption>
                 <thead>
                     <tr>
-                        <th scope="col">"trained before"</th>
+                        <th scope="col">"pre-training"</th>
                         <th scope="col">"accuracy"</th>
                         <th scope="col">"gain"</th>
                     </tr>

@@ -130,7 +130,7 @@ fn ranking(cx: CellCx, Class { now, .. }: Class) -> AnyView {
                     <tr>
                         <th scope="col">"head that is off"</th>
                         <th scope="col">"change of the score"</th>
-                        <th scope="col">"probability then"</th>
+                        <th scope="col">"probability without it"</th>
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>

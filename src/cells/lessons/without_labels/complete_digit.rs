@@ -27,7 +27,7 @@ pub(crate) fn view(cx: CellCx) -> AnyView {
         <p>
             "Different digits among the completions: " <strong>{cx.num("kinds", &[], Format::Count)}</strong>
             ". The hidden rows of the given digit cost " {cx.num("bits", &[], Format::Fixed(2))}
-            " bits a pixel; even guessing costs " {cx.num("bits.even", &[], Format::Fixed(2))} "."
+            " bits a pixel; guessing evenly costs " {cx.num("bits.even", &[], Format::Fixed(2))} "."
         </p>
         <More summary="Draw here">{pad(cx)}</More>
         {trained(&["digit-gpt", "digit-cnn"])}

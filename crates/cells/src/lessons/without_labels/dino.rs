@@ -46,7 +46,7 @@ fn inputs() -> Vec<InputSpec> {
         InputSpec::number("steps", "Steps", (0.0, STEPS as f64, 1.0), 0.0),
         InputSpec::choice(
             "without",
-            "The second network lacks",
+            "The second pair lacks",
             &["centring", "sharpening"],
         ),
         InputSpec::seed(1),

@@ -60,7 +60,7 @@ pub(crate) fn flight(cx: CellCx) -> AnyView {
                     {move || if is_row.get() {
                         view! { "One row of " {cx.num("width", &[], Format::Count)} " numbers" }.into_any()
                     } else {
-                        view! { "One square a channel: " {cx.num("channels", &[], Format::Count)} }.into_any()
+                        view! { "One square for each channel: " {cx.num("channels", &[], Format::Count)} }.into_any()
                     }}
                 </span>
             </div>
