@@ -47,8 +47,8 @@ pub(crate) fn detect() -> &'static Kernels {
     }
 }
 
-/// The table that multiplies Q4_0 by sums of pairs in 16 bits, where they are exact, also where
-/// [`detect`] has a better one: for tests and measurements.
+/// The table that multiplies weights of fewer than 8 bits by sums of pairs in 16 bits, where they are
+/// exact, also where [`detect`] has a better one: for tests and measurements.
 pub(crate) fn detect_pairs() -> Option<&'static Kernels> {
     static PAIRS: Kernels = Kernels {
         name: "relaxed-pairs",
