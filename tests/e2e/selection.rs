@@ -26,7 +26,13 @@ async fn wait_for_selected(browser: &Browser, word: &str, when: &str) {
         .await;
 }
 
+/// Clicks a token as soon as it is there: the tokens are laid out anew for every result.
 async fn select(browser: &Browser, word: &str) {
+    let there = format!(
+        "return [...document.querySelectorAll('{CELL} ol > li > button')].some(token => token.textContent === '{word}')"
+    );
+    let what = format!("the token \u{201c}{word}\u{201d}");
+    browser.wait_for(&what, &there).await;
     let token = format!("//section[@data-cell='attention-map']//ol/li/button[.='{word}']");
     click(browser, Locator::XPath(&token)).await;
 }
