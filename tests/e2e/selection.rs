@@ -70,9 +70,13 @@ fn a_selected_word_is_kept_by_models_and_links_and_set_back_by_undo_and_reset() 
             wait_for_selected(browser, "girl", &format!("with {model}")).await;
         }
 
-        browser
-            .wait_for("the address", "return location.hash.includes('s=')")
-            .await;
+        // The address follows the edits after a moment: it has the last model once it stays the same.
+        let settled = "if (globalThis.seen !== location.hash) {
+                globalThis.seen = location.hash;
+                globalThis.since = performance.now();
+            }
+            return location.hash.includes('s=') && performance.now() - globalThis.since > 2000";
+        browser.wait_for("the address to settle", settled).await;
         let link = browser.script("return location.href", &[]).await;
         let link = link.as_str().expect("an address").to_owned();
         browser.open_ready(&link).await.expect("the link opens");
