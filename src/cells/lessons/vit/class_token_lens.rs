@@ -194,7 +194,7 @@ fn keys(cx: CellCx) -> AnyView {
         view! {
             <li>
                 <span class="mask-swatch" aria-hidden="true" style=format!("background-color:rgb({r} {g} {b})")></span>
-                <span data-label="">{name}</span> {cx.num("groups.count", &[n], Format::Count)}
+                <strong data-label="">{name}</strong> {cx.num("groups.count", &[n], Format::Count)}
             </li>
         }
     };
