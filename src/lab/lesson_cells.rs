@@ -189,7 +189,8 @@ const CELLS: [LabCell; 16] = [
     LabCell {
         title: "What a patch attends to in its window",
         about: "The attention weights of a patch that you click within its window, in every head of a block, all on one scale; how far \
-                each head looks; and attention rollout back to all patches. The model runs once for each block that you choose.",
+                each head looks; and attention rollout back to all patches. The model runs once for rollout, and once for each block \
+                that you choose.",
         spec: &window_heads::OPENED,
         view: window_heads_view::view,
         takes: Takes::Windows,

@@ -10,16 +10,12 @@ use std::sync::Arc;
 
 use cells::lessons::vit::{class_heads, class_token_lens, patch_attention};
 use cells::model_cache::ModelCache;
-use cells::opened::{
-    self,
-    window_reach::{self, OpenedWindows},
-};
+use cells::opened::{self, window_reach};
 use cells::picture_model::OpenedPicture;
 use cells::text_model::{OpenedSentence, Reader};
 use cells::{CellError, CellSpec, Computation, InputValue, Inputs, Progress, jobs};
 use engine::formula::{Formula, image};
 use engine::model::dinov2::{self, Dinov2};
-use engine::model::swin;
 use engine::model::vit::{Config, Pooling, Vit};
 use engine::model::{bert, bert::Bert};
 use engine::open::{Files, Labels, OpenedModel};
@@ -421,24 +417,6 @@ fn a_sweep_over_heads_is_what_the_engine_gives_without_each() {
     assert_eq!(c.words("answers").len(), 6);
 }
 
-/// Two stages of two blocks: 16 x 16 tokens with windows of 4 x 4, then 8 x 8 tokens.
-fn small_windows() -> Arc<OpenedWindows> {
-    let config = swin::Config {
-        width: 8,
-        depths: vec![2, 2],
-        heads: vec![2, 2],
-        window: 4,
-        trained_windows: Vec::new(),
-        patch: 2,
-        image: 32,
-        classes: 3,
-        inner_ratio: 2,
-        norm_eps: 1e-5,
-    };
-    let model = explain::small_swin::small_swin(&config, 7).unwrap();
-    Arc::new(OpenedWindows::new(Arc::new(model), image(32, 0), None))
-}
-
 #[test]
 fn a_model_of_another_kind_is_refused_in_plain_words() {
     let why = |cell: &str, inputs: &Inputs, model: opened::Model| {
@@ -460,9 +438,6 @@ fn a_model_of_another_kind_is_refused_in_plain_words() {
     assert!(found.contains("attends to all of the picture"), "{found}");
     let found = why(text.name, &defaults(text), picture.into());
     assert!(found.contains("a model that reads text"), "{found}");
-    let maps = &patch_attention::OPENED;
-    let found = why(maps.name, &defaults(maps), small_windows().into());
-    assert!(found.contains("attends within windows"), "{found}");
     let config = bert::Config {
         vocabulary: 10,
         width: 12,

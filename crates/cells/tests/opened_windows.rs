@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use cells::lessons::vit::{class_heads, class_token_lens};
+use cells::lessons::vit::{class_heads, class_token_lens, patch_attention};
 use cells::opened::window_reach::{self, OpenedWindows};
 use cells::opened::{self, window_heads};
 use cells::{CellError, CellSpec, Computation, InputValue, Inputs, Progress};
@@ -259,4 +259,13 @@ fn the_last_stage_is_read_by_the_lens() {
     // A token, counted from 1, is read by itself, and the map says the same of it.
     let c = at(10, 1);
     assert_eq!(c.at("best", &[1]), c.at("patches.class", &[1, 1]));
+}
+
+/// A cell whose heads see all of a picture takes no model with windows.
+#[test]
+fn windows_are_refused_by_maps_of_the_whole_picture() {
+    let spec = &patch_attention::OPENED;
+    let found = computed(spec, &defaults(spec), &small_windows());
+    let why = found.err().unwrap().to_string();
+    assert!(why.contains("attends within windows"), "{why}");
 }

@@ -141,7 +141,8 @@ fn compute_windows(inputs: &Inputs, opened: &OpenedWindows) -> Result<Computatio
         (opened.across() / side.max(1)).max(1) as f64,
     );
     let model = (&*opened.model, opened.streams()?);
-    name_depths(&mut record, "the merge", model.1);
+    let first = if stage > 1 { "the merge" } else { "embedding" };
+    name_depths(&mut record, first, model.1);
     let name = |class: usize| opened.class_name(class);
     let found = read_off(&mut record, model, (side, side), inputs, name)?;
     Ok(with_best(record, &found, name))
