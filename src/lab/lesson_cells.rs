@@ -197,7 +197,8 @@ const CELLS: [LabCell; 16] = [
     },
     LabCell {
         title: "Whom a patch reaches",
-        about: "One patch of your picture is changed: the tokens that differ after each block, with windows that shift as the model's                 do, and with the same windows in every block. Click a patch to change it. The model runs four times.",
+        about: "One patch of your picture is changed: the tokens that differ after each block, with windows that shift as the model's \
+                do, and with the same windows in every block. Click a patch to change it. The model runs four times.",
         spec: &window_reach::OPENED,
         view: windows::view,
         takes: Takes::Windows,

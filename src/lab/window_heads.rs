@@ -86,7 +86,8 @@ fn rollout(cx: CellCx, picture: OpenedPicture) -> AnyView {
                     {cx.num("patches", &[], Format::Count)} " patches."
                 </p>
                 <p class="hint">
-                    "Each block counts as half its residual stream and half the mean of its heads; where four tokens are merged, each                     counts the same. Values and MLPs do not enter."
+                    "Each block counts as half its residual stream and half the mean of its heads; where four tokens are merged, each \
+                    counts the same. Values and MLPs do not enter."
                 </p>
             </section>
         </More>

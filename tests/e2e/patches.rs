@@ -229,7 +229,7 @@ fn pixels_fly_into_a_row_and_patches_are_shuffled() {
         browser
             .wait_for(
                 "where the patch was",
-                "return document.querySelector('#patch-cutter').textContent.includes('this one was number')",
+                "return !!document.querySelector(\"#patch-cutter [data-from^='from']\")",
             )
             .await;
         let after = browser.script(said, &[]).await;

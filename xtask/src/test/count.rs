@@ -14,28 +14,40 @@ pub(super) struct Count {
     pub(super) skipped: usize,
 }
 
+/// How many lines of what a failed test said are repeated in the summary.
+const LINES_OF_A_FAILURE: usize = 8;
+
 /// How the tests of a step ended, with the names of those that did not run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) count: Count,
     pub(super) skipped: BTreeSet<Skipped>,
+    /// Of each failed test its name and the first lines of what it said; of a run that failed without
+    /// naming a test, the errors in its output.
+    pub(super) failures: Vec<String>,
 }
 
 impl Outcome {
     /// A check that is one test by itself, such as formatting.
-    pub(super) fn of_check(passed: bool) -> Self {
+    pub(super) fn of_check(passed: bool, output: &str) -> Self {
         let count = Count {
             passed: usize::from(passed),
             failed: usize::from(!passed),
             skipped: 0,
         };
-        let skipped = BTreeSet::new();
-        Self { count, skipped }
+        let failures = if passed { Vec::new() } else { errors(output) };
+        Self {
+            count,
+            failures,
+            ..Self::default()
+        }
     }
 
     /// A step that could not even run.
-    pub(super) fn one_failed() -> Self {
-        Self::of_check(false)
+    pub(super) fn one_failed(reason: &str) -> Self {
+        let mut outcome = Self::of_check(false, "");
+        outcome.failures.push(reason.to_owned());
+        outcome
     }
 
     /// A check whose inputs are not here.
@@ -50,7 +62,11 @@ impl Outcome {
             skipped: 1,
             ..Count::default()
         };
-        Self { count, skipped }
+        Self {
+            count,
+            skipped,
+            ..Self::default()
+        }
     }
 
     /// Adds up the lines `test result: ok. 5 passed; 0 failed; 1 ignored; …` in `output`. The tests
@@ -63,8 +79,10 @@ impl Outcome {
     pub(super) fn of_tests(succeeded: bool, output: &str, recorded: BTreeSet<Skipped>) -> Self {
         let lines = output.lines();
         let mut count = lines.filter_map(of_line).fold(Count::default(), Add::add);
+        let mut failures = said_by_failed(output);
         if count.failed == 0 && (!succeeded || count.passed == 0) {
             count.failed = 1;
+            failures.extend(errors(output));
         }
         let failed: BTreeSet<&str> = output.lines().filter_map(failed_test).collect();
         let mut skipped = recorded;
@@ -74,7 +92,11 @@ impl Outcome {
         count.passed -= moved;
         count.skipped += moved;
         skipped.extend(output.lines().filter_map(ignored_test));
-        Self { count, skipped }
+        Self {
+            count,
+            skipped,
+            failures,
+        }
     }
 }
 
@@ -85,6 +107,7 @@ impl Add for Outcome {
         Self {
             count: self.count + other.count,
             skipped: self.skipped.into_iter().chain(other.skipped).collect(),
+            failures: [self.failures, other.failures].concat(),
         }
     }
 }
@@ -118,6 +141,40 @@ fn of_line(line: &str) -> Option<Count> {
 /// Name and result of a line `test NAME ... RESULT`.
 fn result_of(line: &str) -> Option<(&str, &str)> {
     line.strip_prefix("test ")?.split_once(" ... ")
+}
+
+/// What each failed test said: the sections `---- NAME stdout ----` of a native run and
+/// `---- NAME output ----` of one in a browser.
+fn said_by_failed(output: &str) -> Vec<String> {
+    let mut found: Vec<Vec<&str>> = Vec::new();
+    let mut is_within = false;
+    for line in output.lines() {
+        let header = line
+            .strip_prefix("---- ")
+            .and_then(|rest| rest.strip_suffix(" ----"));
+        if let Some(header) = header {
+            found.push(vec![header.split(' ').next().unwrap_or(header)]);
+            is_within = true;
+        } else if line == "failures:" {
+            is_within = false;
+        } else if let (true, false, Some(lines)) =
+            (is_within, line.trim().is_empty(), found.last_mut())
+            && lines.len() <= LINES_OF_A_FAILURE
+        {
+            lines.push(line);
+        }
+    }
+    found.iter().map(|lines| lines.join("\n    ")).collect()
+}
+
+/// The errors of a program, such as the compiler, each with the place that follows it.
+fn errors(output: &str) -> Vec<String> {
+    let lines: Vec<&str> = output.lines().collect();
+    let begin = (0..lines.len()).filter(|&n| lines[n].starts_with("error"));
+    begin
+        .take(LINES_OF_A_FAILURE)
+        .map(|n| lines[n..(n + 2).min(lines.len())].join("\n    "))
+        .collect()
 }
 
 fn failed_test(line: &str) -> Option<&str> {
@@ -188,10 +245,37 @@ mod tests {
     #[test]
     fn a_run_without_tests_is_a_failure() {
         let empty = "test result: ok. 0 passed; 0 failed; 0 ignored";
+        assert_eq!(counted(true, empty, ""), [0, 1, 0]);
+    }
+
+    fn failures(succeeded: bool, output: &str) -> Vec<String> {
+        Outcome::of_tests(succeeded, output, BTreeSet::new()).failures
+    }
+
+    #[test]
+    fn what_failed_tests_said_is_kept_for_the_summary() {
+        let output = "test b ... FAILED\n\nfailures:\n\n---- b stdout ----\n\nthread 'b' panicked at t.rs:1:\nno row\n\n\
+            ---- c output ----\nlog\n\nfailures:\n    b\n    c\ntest result: FAILED. 1 passed; 2 failed; 0 ignored\n";
         assert_eq!(
-            Outcome::of_tests(true, empty, BTreeSet::new()),
-            Outcome::one_failed()
+            failures(false, output),
+            [
+                "b\n    thread 'b' panicked at t.rs:1:\n    no row",
+                "c\n    log"
+            ]
         );
+        assert!(failures(true, "test result: ok. 1 passed; 0 failed; 0 ignored").is_empty());
+    }
+
+    #[test]
+    fn of_a_run_that_did_not_compile_the_errors_are_kept() {
+        let output = "warning: w\nerror[E0308]: mismatched types\n --> a.rs:1:1\n  |\nerror: could not compile\n";
+        let expected = [
+            "error[E0308]: mismatched types\n     --> a.rs:1:1",
+            "error: could not compile",
+        ];
+        assert_eq!(failures(false, output), expected);
+        assert_eq!(Outcome::of_check(false, output).failures, expected);
+        assert!(Outcome::of_check(true, output).failures.is_empty());
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn in_turn(steps: &[&'static Step]) -> Vec<Report> {
         let start = Instant::now();
         let outcome = (step.run)().unwrap_or_else(|failure| {
             print(&format!("xtask: {failure}\n"));
-            Outcome::one_failed()
+            Outcome::one_failed(&failure.to_string())
         });
         Report {
             step,
@@ -146,6 +146,7 @@ fn summarise(reports: &[Report], took: Duration) -> ExitCode {
     }
     println!("{}", row("together", total, took));
     name_skipped(reports);
+    name_failed(reports);
     println!(
         "\n{} passed, {} failed, {} skipped",
         total.passed, total.failed, total.skipped
@@ -176,6 +177,15 @@ fn name_skipped(reports: &[Report]) {
         println!("  {reason}");
         for name in names {
             println!("    {name}");
+        }
+    }
+}
+
+/// Repeats what the failed tests said, at the end of a long output.
+fn name_failed(reports: &[Report]) {
+    for Report { step, outcome, .. } in reports {
+        for failure in &outcome.failures {
+            println!("\nfailed: {} {failure}", step.name);
         }
     }
 }

@@ -184,7 +184,7 @@ pub(super) const ALL: &[Step] = &[
 
 /// Runs a check that is one test by itself.
 pub(super) fn check(command: &mut Command) -> Result<Outcome, Failure> {
-    run_and_read(command).map(|(succeeded, _)| Outcome::of_check(succeeded))
+    run_and_read(command).map(|(succeeded, output)| Outcome::of_check(succeeded, &output))
 }
 
 /// Runs native tests, which append those that they skip to a file.
@@ -269,7 +269,7 @@ fn miri() -> Result<Outcome, Failure> {
 }
 
 fn release_build() -> Result<Outcome, Failure> {
-    build::build("./").map(|()| Outcome::of_check(true))
+    build::build("./").map(|()| Outcome::of_check(true, ""))
 }
 
 /// Each measured thing is one check; the program counts them as tests.
