@@ -81,8 +81,12 @@ function isNear(element) {
   return bottom > -innerHeight && top < 2 * innerHeight;
 }
 
-/** Whether the reader looks at this tab and a cell near the window does not show its numbers yet, nor say why not. */
+/**
+ * Whether the reader waits for this page: a model is read or computes (`data-computing`), or the reader looks at this tab and a
+ * cell near the window does not show its numbers yet, nor say why not.
+ */
 function isWaiting() {
+  if (document.querySelector("[data-computing]")) return true;
   if (document.visibilityState === "hidden") return false;
   const waits = (cell) => !["ready", "error"].includes(cell.dataset.state) && isNear(cell);
   return [...document.querySelectorAll("[data-cell]")].some(waits);
@@ -90,7 +94,7 @@ function isWaiting() {
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Resolves when no cell is waiting and the browser has nothing to do. */
+/** Resolves when the reader waits for nothing and the browser has nothing to do. */
 async function settled() {
   do {
     await pause(1000);

@@ -19,7 +19,7 @@ addEventListener("install", (event) => event.waitUntil(fill()));
 async function fill() {
   const cache = await caches.open(CACHE);
   const paths = Object.keys(FILES).filter((path) => !KEPT_ON_USE.test(path));
-  // Two at a time, and none while a page holds the lock: its reader waits for a cell (boot.mjs).
+  // Two at a time, and none while a page holds the lock: its reader waits for a cell or a model (boot.mjs).
   const workers = Array.from({ length: 2 }, async () => {
     for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
       // The content's hash is part of the key: what an older version has need not be fetched again.

@@ -106,7 +106,7 @@ pub(super) fn bench() -> AnyView {
                 <button type="button" class="button" disabled=move || !bench.busy.get() on:click=move |_| bench.stop()>"Stop"</button>
             </div>
         </form>
-        <div class="bench-progress">
+        <div class="bench-progress" data-computing=move || bench.busy.get().then_some("")>
             <span role="status">{move || bench.status.get()}</span>
             {move || bench.busy.get().then(|| view! {
                 <progress aria-label="Progress" max="1" prop:value=move || bench.share.get().unwrap_or(0.0)></progress>

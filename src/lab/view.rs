@@ -18,11 +18,13 @@ pub(super) fn lab() -> AnyView {
     let lab = Lab::new();
     on_cleanup(move || lab.end());
     let panel = Memo::new(move |_| lab.model.get());
+    let is_opening = move || lab.opening.get() && lab.offer.with(Option::is_none);
+    let is_computing = move || is_opening() || lab.text.busy.get() || lab.answers.busy.get();
     view! {
         {open_form(lab)}
-        <div class="bench-progress">
+        <div class="bench-progress" data-computing=move || is_computing().then_some("")>
             <span role="status">{move || message(&lab.status.get())}</span>
-            {move || (lab.opening.get() && lab.offer.with(Option::is_none)).then(|| view! {
+            {move || is_opening().then(|| view! {
                 <progress aria-label="Progress" max="1" prop:value=move || lab.share.get().unwrap_or(0.0)></progress>
                 <button type="button" class="button" on:click=move |_| lab.stop_opening()>"Stop"</button>
             })}

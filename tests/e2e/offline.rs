@@ -114,3 +114,30 @@ fn the_copy_waits_for_what_the_reader_waits_for() {
         assert!(kept.as_u64().is_some_and(|files| files > 40), "{kept}");
     });
 }
+
+/// Figures of a first visit are those of a later one: what is kept for reading offline comes when the
+/// measurement has ended.
+#[test]
+fn the_copy_waits_for_a_model_that_is_measured() {
+    let server = site::serve(Habits::ROOT);
+    with_whole_browser(async |browser| {
+        browser.look(Look::DESK_LIGHT).await;
+        browser.open(&server.url("bench/?model=gpt2&runs=5")).await;
+        browser
+            .wait_for(
+                "the end of the measurement",
+                "globalThis.asked ??= setInterval(async () => {
+                   const copy = await navigator.serviceWorker.getRegistration();
+                   if (window.benchResult === undefined) globalThis.isEarly ||= copy !== undefined;
+                   else globalThis.isCopied ||= copy !== undefined;
+                 }, 100);
+                 return window.benchResult !== undefined",
+            )
+            .await;
+        let is_early = browser.script("return globalThis.isEarly", &[]).await;
+        assert_eq!(is_early, false, "the copy began before");
+        browser
+            .wait_for("the copy to begin", "return globalThis.isCopied === true")
+            .await;
+    });
+}
