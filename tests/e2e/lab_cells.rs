@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::axe::violations_of_page;
 use super::browser::{Browser, Look, with_browser};
-use super::lab::{choose, shared, sideways, start, text, wait_open};
+use super::lab::{choose, no_wider_than_its_window, shared, start, text, wait_open};
 use super::reader::click;
 use super::site;
 use browser_harness::Habits;
@@ -83,11 +83,7 @@ fn an_opened_llama_computes_the_cells_of_the_lessons() {
         let hash = browser.script("return location.hash", &[]).await;
         assert_eq!(hash, json!(""));
 
-        assert_eq!(
-            sideways(browser).await,
-            json!(0),
-            "the page scrolls sideways"
-        );
+        no_wider_than_its_window(browser).await;
         let found = violations_of_page(browser).await;
         assert!(found.is_empty(), "{found:#?}");
         browser.picture("lab-cells").await;
@@ -136,11 +132,7 @@ fn the_sites_own_decoder_gives_the_answers_of_the_lessons() {
                 click(browser, Locator::XPath(after)).await;
             }
         }
-        assert_eq!(
-            sideways(browser).await,
-            json!(0),
-            "the page scrolls sideways"
-        );
+        no_wider_than_its_window(browser).await;
         let long =
             "const box = document.querySelector('#lab-logit-lens :is(textarea, input[type=text])');
             box.value = 'once '.repeat(40);

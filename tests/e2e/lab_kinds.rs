@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::axe::violations_of_page;
 use super::browser::{Browser, Look, with_browser};
-use super::lab::{choose, choose_in, made, set, shared, sideways, start, text, wait_open};
+use super::lab::{
+    choose, choose_in, made, no_wider_than_its_window, set, shared, start, text, wait_open,
+};
 use super::reader::click;
 use super::site;
 use browser_harness::Habits;
@@ -21,11 +23,7 @@ async fn look_over(browser: &Browser, name: &str) {
     ] {
         browser.look(look).await;
         super::browser::pause(300).await;
-        assert_eq!(
-            sideways(browser).await,
-            json!(0),
-            "{name} scrolls sideways: {look:?}"
-        );
+        no_wider_than_its_window(browser).await;
         let found = violations_of_page(browser).await;
         assert!(found.is_empty(), "{name}, {look:?}: {found:#?}");
         browser.picture(&format!("lab-{name}-{theme}")).await;
@@ -141,7 +139,7 @@ fn of_a_name_of_any_length_and_direction_a_part_is_shown() {
             assert!(why.chars().count() < 1000, "{why}");
             assert!(why.contains('\u{2026}'), "{why}");
             assert!(!why.contains('\u{202e}'), "{why}");
-            assert_eq!(sideways(browser).await, json!(0), "{why}");
+            no_wider_than_its_window(browser).await;
             let height = "return document.querySelector('.lab .cell-error').offsetHeight > 0";
             assert_eq!(browser.script(height, &[]).await, json!(true), "{why}");
         }

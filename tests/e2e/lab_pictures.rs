@@ -11,7 +11,9 @@ use tools::safetensors::write_parameters;
 
 use super::axe::violations_of_page;
 use super::browser::{Browser, Look, with_browser};
-use super::lab::{choose, choose_in, made, shared, sideways, start, text, wait_open};
+use super::lab::{
+    choose, choose_in, made, no_wider_than_its_window, shared, start, text, wait_open,
+};
 use super::reader::{click, press};
 use super::site;
 use browser_harness::Habits;
@@ -197,11 +199,7 @@ fn an_opened_vit_shows_its_heads_its_lens_and_what_each_head_is_worth() {
         for look in [Look::DESK_DARK, Look::PHONE_LIGHT] {
             browser.look(look).await;
             super::browser::pause(300).await;
-            assert_eq!(
-                sideways(browser).await,
-                json!(0),
-                "the page scrolls sideways"
-            );
+            no_wider_than_its_window(browser).await;
             let found = violations_of_page(browser).await;
             assert!(found.is_empty(), "{found:#?}");
         }
@@ -283,11 +281,7 @@ fn the_sites_own_vit_computes_the_cells_too() {
             );
             browser.wait_for("the numbers of another one", &other).await;
         }
-        assert_eq!(
-            sideways(browser).await,
-            json!(0),
-            "the page scrolls sideways"
-        );
+        no_wider_than_its_window(browser).await;
     });
 }
 
@@ -412,11 +406,7 @@ fn an_opened_swin_shows_whom_a_patch_reaches() {
         for look in [Look::DESK_DARK, Look::PHONE_LIGHT] {
             browser.look(look).await;
             super::browser::pause(300).await;
-            assert_eq!(
-                sideways(browser).await,
-                json!(0),
-                "the page scrolls sideways"
-            );
+            no_wider_than_its_window(browser).await;
             let found = violations_of_page(browser).await;
             assert!(found.is_empty(), "{found:#?}");
         }
