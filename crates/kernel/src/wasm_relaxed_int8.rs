@@ -100,7 +100,8 @@ pub(crate) fn has_pairs() -> bool {
 }
 
 /// The kernel that multiplies many tokens by one dot product for 16 numbers; `BIAS` was added to
-/// their activations. Without it, also the products with one token.
+/// their activations. One token is multiplied by the same instruction, its weights as the operand
+/// that may be unsigned.
 pub(crate) struct RelaxedInt8<const BIAS: i8>;
 
 /// The kernel that multiplies many tokens by numbers of 16 bits.
