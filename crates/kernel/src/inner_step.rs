@@ -13,7 +13,7 @@ pub enum InnerStep {
     RelaxedSigned,
     /// The same with unsigned activations: 127 was added to them.
     RelaxedUnsigned,
-    /// The same twice, with the positive and the negative activations.
+    /// `i16x8_relaxed_dot_i8x16_i7x16` twice, with the positive and the negative activations.
     RelaxedTwice,
     /// The same with the weights, of 4 to 6 bits, as its operand of 7 bits.
     RelaxedWeights,
@@ -23,6 +23,10 @@ pub enum InnerStep {
     Avx2,
     /// `vpdpbusd`.
     Vnni,
+    /// `i32x4_relaxed_dot_i8x16_i7x16_add` with unsigned weights: 128 was added to them.
+    RelaxedUnsignedWeights,
+    /// The same with whole bytes, each the weights of two rows, and with their upper halves.
+    RelaxedNibbles,
 }
 
 /// The steps of an implementation: for weights of 8 bits, then for those of 4 bits, then for those
@@ -34,7 +38,7 @@ pub(crate) const PLAIN: InnerSteps = [[InnerStep::Plain; 2]; 3];
 
 impl InnerStep {
     /// Every step; each is at its number.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Plain,
         Self::Wide,
         Self::RelaxedSigned,
@@ -44,6 +48,8 @@ impl InnerStep {
         Self::RelaxedPairs,
         Self::Avx2,
         Self::Vnni,
+        Self::RelaxedUnsignedWeights,
+        Self::RelaxedNibbles,
     ];
 
     /// Its number in messages.
@@ -63,6 +69,8 @@ impl InnerStep {
             Self::RelaxedPairs => "relaxed products in pairs, added in 16 bits",
             Self::Avx2 => "products in pairs, AVX2",
             Self::Vnni => "dot product of bytes, VNNI",
+            Self::RelaxedUnsignedWeights => "relaxed dot product, unsigned weights",
+            Self::RelaxedNibbles => "relaxed dot product, two weights of a byte at once",
         }
     }
 }

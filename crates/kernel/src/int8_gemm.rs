@@ -41,7 +41,7 @@ const EIGHT: usize = 32;
 const FACTOR: usize = 4;
 
 /// The most steps of a block.
-const MAX_STEPS: usize = 16;
+pub(crate) const MAX_STEPS: usize = 16;
 
 /// The operations of an instruction set on the totals of eight rows.
 ///
@@ -96,6 +96,23 @@ pub(crate) trait Steps: Rows {
 
     /// Writes 32 activations at `from` as `STEPS` · `STEP_TOKEN` bytes to `to`.
     unsafe fn prepare_token(from: *const i8, to: *mut u8);
+    /// Writes `steps` steps of `N` tokens, each token's `MAX_STEPS` · `STEP_TOKEN` bytes apart from
+    /// `from` on, to `to`: the first step of all tokens, then the second. `steps` is a multiple of
+    /// 4.
+    #[inline(always)]
+    unsafe fn interleave<const N: usize>(from: *const u8, steps: usize, to: *mut u8) {
+        for step in 0..steps {
+            for n in 0..N {
+                // SAFETY: the caller vouches for the tokens and for as many bytes at `to`.
+                unsafe {
+                    let from = from.add((n * MAX_STEPS + step) * STEP_TOKEN);
+                    let to = to.add((step * N + n) * STEP_TOKEN);
+                    to.cast::<[u8; STEP_TOKEN]>()
+                        .write(from.cast::<[u8; STEP_TOKEN]>().read());
+                }
+            }
+        }
+    }
     /// Writes four columns of eight rows, number `four` of the eight of the block at `from`, whose
     /// numbers have `BITS` bits, as `STEPS` / 8 · `STEP_WEIGHTS` bytes to `to`. Returns the updated
     /// partial sums: parts + what the inner loop will add to them and should not.
@@ -122,7 +139,7 @@ pub(crate) trait Steps: Rows {
     unsafe fn whole(parts: Self::PartialSums) -> Self::Sums;
 }
 
-/// The products with one token.
+/// The products with one token, of `P` panels at a time.
 ///
 /// # Safety
 /// As [`Rows`].
@@ -131,32 +148,56 @@ pub(crate) trait OneToken: Rows {
     type Block: Copy;
     /// The sums of a group of one token while its halves of a block are added.
     type Accumulator: Copy;
+    /// What the inner loop needs in registers.
+    type Constants: Copy;
 
     /// The name of [`Self::dot_q8`].
     const DOT_Q8: InnerStep;
     /// The name of [`Self::add_half`].
     const ADD_HALF: InnerStep;
+    /// The number of panels that are read side by side, 1 or 2. Two share the activations, and
+    /// memory answers two streams sooner than one.
+    const PANELS: usize = 1;
+    /// Bytes of the activations of a block as [`Self::dot_q8`] reads them: 32, or the 64 that
+    /// [`Self::prepare_block`] writes.
+    const BLOCK_BYTES: usize = BLOCK;
 
-    /// The number 2, in a form that fits the instruction set: see [`opaque`].
+    /// The constants for numbers of `BITS` bits.
+    unsafe fn constants<const BITS: usize>() -> Self::Constants;
+    /// As [`Rows::halves`], where each is 0 or a normal number.
     #[inline(always)]
-    unsafe fn halves_of_block() -> usize {
-        2
+    unsafe fn plain_halves(from: *const u8, _constants: Self::Constants) -> Self::Totals {
+        // SAFETY: the caller vouches for the same.
+        unsafe { Self::halves(from) }
     }
-    /// The 32 activations at `from`.
+    /// Writes the 32 activations at `from` as `BLOCK_BYTES` bytes to `to`.
+    #[inline(always)]
+    unsafe fn prepare_block(from: *const i8, to: *mut i8) {
+        // SAFETY: the caller vouches for 32 readable and writable bytes.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, BLOCK) }
+    }
+    /// The activations at `from`: 32, or `BLOCK_BYTES` bytes for [`Self::dot_q8`].
     unsafe fn block(from: *const i8) -> Self::Block;
-    /// Products of eight rows of Q8_0, 256 bytes at `weights`, with a block.
-    unsafe fn dot_q8(weights: *const u8, block: Self::Block) -> Self::Sums;
+    /// Products of eight rows of Q8_0, 256 bytes at each of `weights`, with a block whose
+    /// activations have the sum `sum`.
+    unsafe fn dot_q8<const P: usize>(
+        weights: [*const u8; P],
+        block: Self::Block,
+        sum: i32,
+        constants: Self::Constants,
+    ) -> [Self::Sums; P];
     /// An accumulator that starts from `sum` in each row.
     unsafe fn start(sum: i32) -> Self::Accumulator;
-    /// The updated accumulator: sums + the products of 16 columns of eight rows, half `half` of the
-    /// block at `weights`, with those of a token. The numbers have `BITS` bits, 4, 5 or 6, and are
-    /// as stored, from 0 on.
-    unsafe fn add_half<const BITS: usize>(
-        sums: Self::Accumulator,
-        weights: *const u8,
+    /// The updated accumulators: sums + the products of 16 columns of eight rows, half `half` of the
+    /// block at each of `weights`, with those of a token. The numbers have `BITS` bits, 4, 5 or 6,
+    /// and are as stored, from 0 on.
+    unsafe fn add_half<const BITS: usize, const P: usize>(
+        sums: [Self::Accumulator; P],
+        weights: [*const u8; P],
         block: Self::Block,
         half: usize,
-    ) -> Self::Accumulator;
+        constants: Self::Constants,
+    ) -> [Self::Accumulator; P];
     /// The sums of an accumulator.
     unsafe fn finish(sums: Self::Accumulator) -> Self::Sums;
 }
@@ -229,10 +270,10 @@ pub(crate) unsafe fn matmul_blocks<E: Int8Kernel>(
     // as much as their shapes say.
     unsafe {
         match (tokens.tokens, weights.kind.bits()) {
-            (1, 8) => one_token::<E::OneToken, 8>(weights, tokens, panels, out),
-            (1, 4) => one_token::<E::OneTokenOf4, 4>(weights, tokens, panels, out),
-            (1, 5) => one_token::<E::OneToken, 5>(weights, tokens, panels, out),
-            (1, _) => one_token::<E::OneToken, 6>(weights, tokens, panels, out),
+            (1, 8) => one_token_by_panels::<E::OneToken, 8>(weights, tokens, panels, out),
+            (1, 4) => one_token_by_panels::<E::OneTokenOf4, 4>(weights, tokens, panels, out),
+            (1, 5) => one_token_by_panels::<E::OneToken, 5>(weights, tokens, panels, out),
+            (1, _) => one_token_by_panels::<E::OneToken, 6>(weights, tokens, panels, out),
             (_, bits) if bits == 8 || E::SAME_STEPS => {
                 many_tokens::<E::ManyTokens>(weights, tokens, panels, out);
             }
@@ -252,6 +293,27 @@ unsafe fn offsets<E: Rows>(least: E::Totals, scales: E::Totals, bits: usize) -> 
     unsafe { E::add_scaled(least, E::same(i32::from(centre(bits))), scales, 1.0) }
 }
 
+/// [`one_token`] with as many panels at a time as the instruction set has registers for.
+///
+/// # Safety
+/// As [`one_token`].
+#[inline(always)]
+unsafe fn one_token_by_panels<E: OneToken, const BITS: usize>(
+    weights: &PackedBlocks,
+    tokens: &QuantizedActivations,
+    panels: Range<usize>,
+    out: *mut f32,
+) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        if E::PANELS == 2 {
+            one_token::<E, BITS, 2>(weights, tokens, panels, out);
+        } else {
+            one_token::<E, BITS, 1>(weights, tokens, panels, out);
+        }
+    }
+}
+
 /// The product with one token: reads every weight once, in the order of memory.
 ///
 /// # Safety
@@ -259,7 +321,7 @@ unsafe fn offsets<E: Rows>(least: E::Totals, scales: E::Totals, bits: usize) -> 
 // In wasm, tables share these functions; natively each has features that the caller does not have.
 #[cfg_attr(target_arch = "wasm32", inline(never))]
 #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-unsafe fn one_token<E: OneToken, const BITS: usize>(
+unsafe fn one_token<E: OneToken, const BITS: usize, const P: usize>(
     weights: &PackedBlocks,
     tokens: &QuantizedActivations,
     panels: Range<usize>,
@@ -270,7 +332,20 @@ unsafe fn one_token<E: OneToken, const BITS: usize>(
     let has_offsets = matches!(BITS, 4 | 5) && weights.kind.has_least();
     let block_bytes = size + (groups + usize::from(has_offsets)) * 16;
     let panel_bytes = weights.blocks * block_bytes;
-    let numbers = tokens.numbers.as_ptr();
+    let (mut numbers, mut stride) = (tokens.numbers.as_ptr(), BLOCK);
+    let mut prepared = Vec::new();
+    if BITS == 8 && E::BLOCK_BYTES != BLOCK {
+        stride = E::BLOCK_BYTES;
+        prepared.resize(weights.blocks * stride, 0_i8);
+        for block in 0..weights.blocks {
+            // SAFETY: the token has as many blocks, and `prepared` room for them.
+            unsafe {
+                let to = prepared.as_mut_ptr().add(block * stride);
+                E::prepare_block(numbers.add(block * BLOCK), to);
+            }
+        }
+        numbers = prepared.as_ptr();
+    }
     // Σ (w − c) x = Σ w x − c Σ x, with the sum of x over a group.
     let group_sums = if groups == 1 {
         Vec::new()
@@ -284,53 +359,120 @@ unsafe fn one_token<E: OneToken, const BITS: usize>(
     };
     let start = |group: usize| {
         // SAFETY: the caller vouches for the instruction set; the token has as many groups.
-        unsafe { E::start(-i32::from(centre(BITS)) * *sums.get_unchecked(group)) }
+        unsafe { [E::start(-i32::from(centre(BITS)) * *sums.get_unchecked(group)); P] }
     };
-    for panel in panels {
-        let row = panel * PANEL_ROWS;
-        // SAFETY: a panel of `blocks` blocks of `block_bytes` begins at `row`; the token has as many
+    // SAFETY: the caller vouches for the instruction set.
+    let constants = unsafe { E::constants::<BITS>() };
+    for first in panels.clone().step_by(P) {
+        // Where the last panel has no neighbour it is its own.
+        let number = |p: usize| (first + p).min(panels.end - 1);
+        let plain = (0..P).all(|p| weights.is_plain(number(p)));
+        // SAFETY: panels of `blocks` blocks of `block_bytes` begin at `from`; the token has as many
         // blocks.
         unsafe {
-            let mut from = weights
-                .chunks
-                .as_ptr()
-                .cast::<u8>()
-                .add(panel * panel_bytes);
-            let mut totals = E::zero();
+            let bytes = weights.chunks.as_ptr().cast::<u8>();
+            let mut from = [bytes; P];
+            for p in 0..P {
+                from[p] = bytes.add(number(p) * panel_bytes);
+            }
+            let mut totals = [E::zero(); P];
             for block in 0..weights.blocks {
-                let token = E::block(numbers.add(block * BLOCK));
+                let token = E::block(numbers.add(block * stride));
                 let factor = *tokens.scales.get_unchecked(block);
                 if groups == 1 {
                     let sums = if BITS == 8 {
-                        E::dot_q8(from, token)
+                        let sum = *tokens.sums.get_unchecked(block);
+                        E::dot_q8(from, token, sum, constants)
                     } else {
                         let mut sums = start(block);
-                        for half in 0..E::halves_of_block() {
-                            sums = E::add_half::<BITS>(sums, from, token, half);
+                        for half in 0..2 {
+                            sums = E::add_half::<BITS, P>(sums, from, token, half, constants);
                         }
-                        E::finish(sums)
+                        finish_all::<E, P>(sums)
                     };
-                    let scales = E::halves(from.add(size));
-                    totals = E::add_scaled(totals, sums, scales, factor);
-                    if has_offsets {
-                        let least = E::halves(from.add(size + 16));
-                        let offsets = offsets::<E>(least, scales, BITS);
-                        let sums = E::same(*tokens.sums.get_unchecked(block));
-                        totals = E::add_scaled(totals, sums, offsets, factor);
+                    for p in 0..P {
+                        let scales = scales_at::<E>(from[p].add(size), plain, constants);
+                        totals[p] = E::add_scaled(totals[p], sums[p], scales, factor);
+                        if has_offsets {
+                            let least = scales_at::<E>(from[p].add(size + 16), plain, constants);
+                            let offsets = offsets::<E>(least, scales, BITS);
+                            let sums = E::same(*tokens.sums.get_unchecked(block));
+                            totals[p] = E::add_scaled(totals[p], sums, offsets, factor);
+                        }
                     }
                 } else {
-                    for half in 0..E::halves_of_block() {
+                    for half in 0..2 {
                         let sums = start(2 * block + half);
-                        let sums = E::add_half::<BITS>(sums, from, token, half);
-                        let scales = E::halves(from.add(size + 16 * half));
-                        totals = E::add_scaled(totals, E::finish(sums), scales, factor);
+                        let sums = E::add_half::<BITS, P>(sums, from, token, half, constants);
+                        let sums = finish_all::<E, P>(sums);
+                        for p in 0..P {
+                            let at = from[p].add(size + 16 * half);
+                            let scales = scales_at::<E>(at, plain, constants);
+                            totals[p] = E::add_scaled(totals[p], sums[p], scales, factor);
+                        }
                     }
                 }
-                from = from.add(block_bytes);
+                for p in 0..P {
+                    from[p] = from[p].add(block_bytes);
+                }
             }
-            put::<E>(totals, out.add(row), weights.rows - row);
+            for p in 0..P {
+                let row = number(p) * PANEL_ROWS;
+                put::<E>(totals[p], out.add(row), weights.rows - row);
+            }
         }
     }
+}
+
+/// The sums of accumulators.
+///
+/// # Safety
+/// The machine has the instruction set.
+#[inline(always)]
+unsafe fn finish_all<E: OneToken, const P: usize>(sums: [E::Accumulator; P]) -> [E::Sums; P] {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let mut all = [E::same(0); P];
+        for p in 0..P {
+            all[p] = E::finish(sums[p]);
+        }
+        all
+    }
+}
+
+/// Eight scales, or least weights, at `from`. Where all of a panel are plain, the quick conversion
+/// is exact.
+///
+/// # Safety
+/// The machine has the instruction set; 16 readable bytes.
+#[inline(always)]
+unsafe fn scales_at<E: OneToken>(
+    from: *const u8,
+    plain: bool,
+    constants: E::Constants,
+) -> E::Totals {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        if plain {
+            E::plain_halves(from, constants)
+        } else {
+            E::totals(rare_halves::<E>(from).as_ptr())
+        }
+    }
+}
+
+/// As [`Rows::halves`], not inlined: few models need it.
+///
+/// # Safety
+/// As [`scales_at`].
+// Natively the conversion is one instruction, of a feature that the caller has.
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+unsafe fn rare_halves<E: Rows>(from: *const u8) -> [f32; PANEL_ROWS] {
+    let mut eight = [0.0; PANEL_ROWS];
+    // SAFETY: as the caller vouches.
+    unsafe { E::store(E::halves(from), eight.as_mut_ptr()) }
+    eight
 }
 
 /// The sums of integers in groups of some length.
@@ -374,14 +516,19 @@ unsafe fn many_tokens<E: Steps>(
     // SAFETY: the buffers above have these sizes; `row` is the first of a panel and `token` + the
     // tile's tokens are at most `count`.
     unsafe {
-        for token in 0..count {
-            let (first, n) = if token < whole {
-                (token / E::TILE * E::TILE, E::TILE)
+        let mut token = 0;
+        while token < count {
+            let to = prepared.add(token * token_bytes);
+            if token >= whole {
+                prepare_tile::<E, 1>(tokens, form, token, to);
+                token += 1;
+            } else if E::TILE == 8 {
+                prepare_tile::<E, 8>(tokens, form, token, to);
+                token += 8;
             } else {
-                (token, 1)
-            };
-            let to = prepared.add(first * token_bytes);
-            prepare_token::<E>(tokens, form, token, n, token - first, to);
+                prepare_tile::<E, 4>(tokens, form, token, to);
+                token += 4;
+            }
         }
         for number in panels {
             let row = number * PANEL_ROWS;
@@ -484,42 +631,43 @@ unsafe fn prepare_panel<E: Steps, const BITS: usize>(
     }
 }
 
-/// Writes a token as number `index` of a tile of `tile` tokens: group by group the steps of all
-/// tokens, then all their scales, and the sums of their activations where there are offsets.
+/// Writes a tile of `N` tokens, from token `first` on: group by group the steps of all tokens, then
+/// all their scales, and the sums of their activations where there are offsets.
 ///
 /// # Safety
-/// `token` exists, the machine has the instruction set, and `to` has room for the tile.
+/// The tokens exist, the machine has the instruction set, and `to` has room for the tile.
 #[inline(always)]
-unsafe fn prepare_token<E: Steps>(
+unsafe fn prepare_tile<E: Steps, const N: usize>(
     tokens: &QuantizedActivations,
     form: Form,
-    token: usize,
-    tile: usize,
-    index: usize,
+    first: usize,
     mut to: *mut u8,
 ) {
-    let first = token * tokens.blocks;
-    // SAFETY: block < blocks and the groups' steps stay inside the token and the tile; a step is at
-    // most 4 · 16 bytes a block.
+    let mut steps = [[EMPTY; MAX_STEPS * STEP_TOKEN / 16]; N];
+    // SAFETY: block < blocks and the groups' steps stay inside the tokens and the tile; a step is
+    // at most 4 · 16 bytes a block.
     unsafe {
-        for block in first..first + tokens.blocks {
-            let mut steps = [[0_u8; STEP_TOKEN]; MAX_STEPS];
-            let from = tokens.numbers.as_ptr().add(block * BLOCK);
-            E::prepare_token(from, steps.as_mut_ptr().cast());
-            for group in steps[..E::STEPS].chunks_exact(form.steps) {
-                for (step, bytes) in group.iter().enumerate() {
-                    let to = to.add((step * tile + index) * STEP_TOKEN);
-                    to.cast::<[u8; STEP_TOKEN]>().write(*bytes);
+        for block in 0..tokens.blocks {
+            for n in 0..N {
+                let from = ((first + n) * tokens.blocks + block) * BLOCK;
+                let from = tokens.numbers.as_ptr().add(from);
+                E::prepare_token(from, steps[n].as_mut_ptr().cast());
+            }
+            for group in 0..E::STEPS / form.steps {
+                let from = steps.as_ptr().cast::<u8>();
+                let from = from.add(group * form.steps * STEP_TOKEN);
+                E::interleave::<N>(from, form.steps, to);
+                to = to.add(form.steps * N * STEP_TOKEN);
+                for n in 0..N {
+                    let at = (first + n) * tokens.blocks + block;
+                    let scale = *tokens.scales.get_unchecked(at);
+                    to.add(n * FACTOR).cast::<f32>().write_unaligned(scale);
+                    if form.has_offsets {
+                        let sum = *tokens.sums.get_unchecked(at);
+                        to.add((N + n) * FACTOR).cast::<i32>().write_unaligned(sum);
+                    }
                 }
-                let scales = to.add((form.steps * tile * STEP_TOKEN) + index * FACTOR);
-                let scale = *tokens.scales.get_unchecked(block);
-                scales.cast::<f32>().write_unaligned(scale);
-                if form.has_offsets {
-                    let sum = *tokens.sums.get_unchecked(block);
-                    let sums = scales.add(tile * FACTOR);
-                    sums.cast::<i32>().write_unaligned(sum);
-                }
-                to = to.add(tile * form.token_group());
+                to = to.add(N * (1 + usize::from(form.has_offsets)) * FACTOR);
             }
         }
     }

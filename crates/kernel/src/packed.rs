@@ -173,6 +173,8 @@ pub struct PackedBlocks {
     pub(crate) rows: usize,
     pub(crate) blocks: usize,
     pub(crate) chunks: Vec<Chunk>,
+    /// [M / 8]: true where each scale and least weight of a panel is 0 or a normal number.
+    plain: Vec<bool>,
 }
 
 impl std::fmt::Debug for PackedBlocks {
@@ -228,6 +230,7 @@ impl PackedBlocks {
             rows,
             blocks,
             chunks,
+            plain: vec![true; rows.div_ceil(PANEL_ROWS)],
         }
     }
 
@@ -310,9 +313,19 @@ impl PackedBlocks {
             }
         }
         let last = chunks[kind.number_chunks()..].iter_mut();
+        let mut plain = true;
         for (chunk, head) in last.zip(heads.chunks_exact(2)) {
             chunk.0[2 * place..2 * place + 2].copy_from_slice(head);
+            let magnitude = u16::from_le_bytes([head[0], head[1]]) & 0x7fff;
+            plain &= magnitude == 0 || (0x400..0x7c00).contains(&magnitude);
         }
+        self.plain[row / PANEL_ROWS] &= plain;
+    }
+
+    /// True where each scale and least weight of a panel is 0 or a normal number, in half
+    /// precision: then a quick conversion to `f32` is exact.
+    pub(crate) fn is_plain(&self, panel: usize) -> bool {
+        self.plain.get(panel).is_some_and(|plain| *plain)
     }
 
     /// The number of rows, M.

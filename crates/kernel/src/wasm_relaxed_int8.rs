@@ -20,12 +20,14 @@
 //! `i16x8_relaxed_dot_i8x16_i7x16` and q + 127 ([`RelaxedPairs`]): two instructions for 16 products
 //! in place of four.
 //!
-//! A product with one token stays within the promise everywhere: memory is slower than two dots.
-//! All forms give the same integers.
+//! A product with one token and Q8_0 passes the weights as b, `Signed` as they are and `Unsigned` as
+//! w + 128, so it needs one dot product too. Where `Neither` is found it stays within the promise:
+//! positive and negative activations are multiplied apart, in pairs. All forms give the same
+//! integers.
 
 use super::inner_step::InnerStep;
-use super::int8_gemm::{Int8Kernel, OneToken, Rows, Steps, opaque};
-use super::wasm_simd128_int8::{Simd128Int8, signed, stored};
+use super::int8_gemm::{Int8Kernel, OneToken, Rows, Steps};
+use super::wasm_simd128_int8::{Constants, Simd128Int8, signed, stored};
 use core::arch::wasm32::*;
 
 /// Numbers of rows 0 to 3 and of rows 4 to 7.
@@ -45,7 +47,7 @@ pub(crate) enum Choice {
 /// Finds this machine's reading, by all pairs of extreme weights with the activations that could go
 /// wrong.
 pub(crate) fn find() -> Choice {
-    let exact = |tokens: [i8; 5], unsigned: bool| {
+    let exact = |tokens: [i8; 6], unsigned: bool| {
         let weights = [-128_i8, -127, -1, 0, 1, 127];
         weights.iter().all(|&a| {
             weights.iter().all(|&b| {
@@ -73,10 +75,10 @@ pub(crate) fn find() -> Choice {
             })
         })
     };
-    // 254 as a byte is −2, 128 is −128.
-    if exact([-127, -64, -1, 0, 127], false) {
+    // 255 as a byte is −1, 254 is −2, 128 is −128.
+    if exact([-128, -127, -64, -1, 0, 127], false) {
         Choice::Signed
-    } else if exact([-2, -128, -127, 0, 127], true) {
+    } else if exact([-1, -2, -128, -127, 0, 127], true) {
         Choice::Unsigned
     } else {
         Choice::Neither
@@ -98,7 +100,8 @@ pub(crate) fn has_pairs() -> bool {
 }
 
 /// The kernel that multiplies many tokens by one dot product for 16 numbers; `BIAS` was added to
-/// their activations. Without it, also the products with one token.
+/// their activations. One token is multiplied by the same instruction, its weights as the operand
+/// that may be unsigned.
 pub(crate) struct RelaxedInt8<const BIAS: i8>;
 
 /// The kernel that multiplies many tokens by numbers of 16 bits.
@@ -113,32 +116,22 @@ pub(crate) struct RelaxedWideAndPairs;
 /// way and are subtracted again, modulo 2¹⁶. Sums are widened once a group.
 pub(crate) struct RelaxedPairs;
 
+/// One token, where neither reading of a second operand of 8 bits is exact: within the standard's
+/// promise, by sums of pairs in 16 bits.
+pub(crate) struct RelaxedTwice;
+
+/// One token and weights of 4 bits, where the second operand is unsigned. A byte has the numbers of
+/// two rows: with b = u + 16 v, Σ v x is Σ (16 v) x / 16, and Σ u x is Σ b x − Σ (16 v) x. So one
+/// `and` parts 32 weights, and nothing is shifted in the loop.
+pub(crate) struct RelaxedNibbles;
+
 /// Added to the activations of many tokens that are unsigned.
 const BIAS: i8 = 127;
-
-/// Adds products of 16 weights with 16 activations, whose positive and negative parts come
-/// separately.
-#[inline(always)]
-fn dot_parts(weights: v128, (plus, minus): Pair, (p, n): &mut Pair) {
-    *p = i32x4_relaxed_dot_i8x16_i7x16_add(weights, plus, *p);
-    *n = i32x4_relaxed_dot_i8x16_i7x16_add(weights, minus, *n);
-}
 
 /// Adds products of 16 numbers with 16 others in pairs, in 16 bits.
 #[inline(always)]
 fn add_pairs(a: v128, b: v128, parts: v128) -> v128 {
     i16x8_add(parts, i16x8_relaxed_dot_i8x16_i7x16(a, b))
-}
-
-/// Each lane of 32 bits in all lanes: four activations, for four rows.
-#[inline(always)]
-fn splats(x: v128) -> [v128; 4] {
-    [
-        i32x4_shuffle::<0, 0, 0, 0>(x, x),
-        i32x4_shuffle::<1, 1, 1, 1>(x, x),
-        i32x4_shuffle::<2, 2, 2, 2>(x, x),
-        i32x4_shuffle::<3, 3, 3, 3>(x, x),
-    ]
 }
 
 /// Forwards methods to another kernel.
@@ -179,66 +172,161 @@ impl<const BIAS: i8> Rows for RelaxedInt8<BIAS> {
     }
 }
 
-impl<const BIAS: i8> Int8Kernel for RelaxedInt8<BIAS> {
-    type OneToken = RelaxedInt8<0>;
-    type OneTokenOf4 = RelaxedInt8<0>;
+impl Int8Kernel for RelaxedInt8<0> {
+    type OneToken = Self;
+    type OneTokenOf4 = Self;
+    type ManyTokens = Self;
+    type ManyTokensFew = Self;
+}
+
+impl Int8Kernel for RelaxedInt8<BIAS> {
+    type OneToken = Self;
+    type OneTokenOf4 = RelaxedNibbles;
     type ManyTokens = Self;
     type ManyTokensFew = Self;
 }
 
 impl Int8Kernel for RelaxedWide {
-    type OneToken = RelaxedInt8<0>;
-    type OneTokenOf4 = RelaxedInt8<0>;
+    type OneToken = RelaxedTwice;
+    type OneTokenOf4 = RelaxedPairs;
     type ManyTokens = Self;
     type ManyTokensFew = Self;
 }
 
 impl Int8Kernel for RelaxedWideAndPairs {
-    type OneToken = RelaxedInt8<0>;
+    type OneToken = RelaxedTwice;
     type OneTokenOf4 = RelaxedPairs;
     type ManyTokens = RelaxedWide;
     type ManyTokensFew = RelaxedPairs;
     const SAME_STEPS: bool = false;
 }
 
-impl OneToken for RelaxedInt8<0> {
+/// The methods that all kernels of one token share.
+macro_rules! one_token {
+    () => {
+        type Constants = RelaxedConstants;
+        const PANELS: usize = 2;
+
+        #[inline(always)]
+        unsafe fn constants<const BITS: usize>() -> RelaxedConstants {
+            RelaxedConstants::hidden::<BITS>()
+        }
+
+        #[inline(always)]
+        unsafe fn plain_halves(from: *const u8, constants: RelaxedConstants) -> Pair {
+            // SAFETY: the caller vouches for 16 readable bytes.
+            unsafe { constants.shared.plain_halves(from) }
+        }
+
+        #[inline(always)]
+        unsafe fn block(from: *const i8) -> *const i8 {
+            from
+        }
+    };
+}
+
+/// The constants of [`Constants`], and those of the products of bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct RelaxedConstants {
+    shared: Constants,
+    /// The upper bit of each byte.
+    top: v128,
+    /// The upper four bits of each byte.
+    high: v128,
+    /// The number 1 in 16 bits.
+    ones: v128,
+}
+
+impl RelaxedConstants {
+    /// The constants for numbers of `BITS` bits, hidden from the compiler.
+    #[inline(always)]
+    fn hidden<const BITS: usize>() -> Self {
+        std::hint::black_box(Self {
+            shared: Constants::new::<BITS>(),
+            top: u8x16_splat(0x80),
+            high: u8x16_splat(0xf0),
+            ones: i16x8_splat(1),
+        })
+    }
+}
+
+/// Four activations, number `four` of the eight fours of a block, in all lanes of 32 bits: a load
+/// that costs no other instruction.
+///
+/// # Safety
+/// 4 · (`four` + 1) readable bytes.
+#[inline(always)]
+unsafe fn four_columns(block: *const i8, four: usize) -> v128 {
+    // SAFETY: as the caller vouches.
+    unsafe { v128_load32_splat(block.add(4 * four).cast()) }
+}
+
+/// Adds the products of weights of 4 to 6 bits, the operand of 7 bits.
+///
+/// # Safety
+/// As [`OneToken::add_half`].
+#[inline(always)]
+unsafe fn add_few<const BITS: usize, const P: usize>(
+    mut all: [Pair; P],
+    weights: [*const u8; P],
+    block: *const i8,
+    half: usize,
+    constants: RelaxedConstants,
+) -> [Pair; P] {
+    for four in 4 * half..4 * half + 4 {
+        // SAFETY: the caller vouches for 32 activations and for blocks; half < 2.
+        unsafe {
+            let token = four_columns(block, four);
+            for (sums, weights) in all.iter_mut().zip(weights) {
+                let (lower, upper) = stored::<BITS>(weights, four, constants.shared);
+                sums.0 = i32x4_relaxed_dot_i8x16_i7x16_add(token, lower, sums.0);
+                sums.1 = i32x4_relaxed_dot_i8x16_i7x16_add(token, upper, sums.1);
+            }
+        }
+    }
+    all
+}
+
+impl<const BIAS: i8> OneToken for RelaxedInt8<BIAS> {
     /// The address of the 32 activations.
     type Block = *const i8;
     type Accumulator = Pair;
 
-    const DOT_Q8: InnerStep = InnerStep::RelaxedTwice;
+    const DOT_Q8: InnerStep = match BIAS {
+        0 => InnerStep::RelaxedSigned,
+        _ => InnerStep::RelaxedUnsignedWeights,
+    };
     const ADD_HALF: InnerStep = InnerStep::RelaxedWeights;
 
-    #[inline(always)]
-    unsafe fn halves_of_block() -> usize {
-        opaque(2)
-    }
+    one_token!();
 
     #[inline(always)]
-    unsafe fn block(from: *const i8) -> *const i8 {
-        from
-    }
-
-    #[inline(always)]
-    unsafe fn dot_q8(weights: *const u8, block: *const i8) -> Pair {
-        // q = max(q, 0) − max(−q, 0), both of 7 bits.
-        let zero = i8x16_splat(0);
-        let (mut low, mut high) = ((zero, zero), (zero, zero));
-        for half in 0..opaque(2) {
-            // SAFETY: half < 2 stays inside the 32 activations and the 8 pairs of chunks at
-            // `weights`.
+    unsafe fn dot_q8<const P: usize>(
+        weights: [*const u8; P],
+        block: *const i8,
+        sum: i32,
+        constants: RelaxedConstants,
+    ) -> [Pair; P] {
+        // Where an operand is unsigned it is w + 128, which inverts the upper bit of a byte:
+        // Σ w x = Σ (w + 128) x − 128 Σ x.
+        let start = i32x4_splat(if BIAS == 0 { 0 } else { -128 * sum });
+        let mut all = [(start, start); P];
+        for four in 0..8 {
+            // SAFETY: the caller vouches for 32 activations and for blocks of 256 bytes.
             unsafe {
-                let x = v128_load(block.add(16 * half).cast());
-                let plus = splats(i8x16_max(x, zero));
-                let minus = splats(i8x16_max(i8x16_neg(x), zero));
-                for four in 0..4 {
-                    let (w_low, w_high) = Self::weights(weights.add(128 * half + 32 * four));
-                    dot_parts(w_low, (plus[four], minus[four]), &mut low);
-                    dot_parts(w_high, (plus[four], minus[four]), &mut high);
+                let token = four_columns(block, four);
+                for (sums, weights) in all.iter_mut().zip(weights) {
+                    let (mut low, mut high) = Self::weights(weights.add(32 * four));
+                    if BIAS != 0 {
+                        low = v128_xor(low, constants.top);
+                        high = v128_xor(high, constants.top);
+                    }
+                    sums.0 = i32x4_relaxed_dot_i8x16_i7x16_add(token, low, sums.0);
+                    sums.1 = i32x4_relaxed_dot_i8x16_i7x16_add(token, high, sums.1);
                 }
             }
         }
-        (i32x4_sub(low.0, low.1), i32x4_sub(high.0, high.1))
+        all
     }
 
     #[inline(always)]
@@ -247,23 +335,172 @@ impl OneToken for RelaxedInt8<0> {
     }
 
     #[inline(always)]
-    unsafe fn add_half<const BITS: usize>(
-        (mut low, mut high): Pair,
-        weights: *const u8,
+    unsafe fn add_half<const BITS: usize, const P: usize>(
+        all: [Pair; P],
+        weights: [*const u8; P],
         block: *const i8,
         half: usize,
-    ) -> Pair {
-        // SAFETY: the caller vouches for 32 activations and for a block; half < 2.
-        unsafe {
-            let tokens = splats(v128_load(block.add(16 * half).cast()));
-            for four in 0..4 {
-                // The weight, 0 to 63 at most, is the operand of 7 bits.
-                let (lower, upper) = stored::<BITS>(weights, 4 * half + four);
-                low = i32x4_relaxed_dot_i8x16_i7x16_add(tokens[four], lower, low);
-                high = i32x4_relaxed_dot_i8x16_i7x16_add(tokens[four], upper, high);
+        constants: RelaxedConstants,
+    ) -> [Pair; P] {
+        // SAFETY: the caller vouches for the same.
+        unsafe { add_few::<BITS, P>(all, weights, block, half, constants) }
+    }
+
+    #[inline(always)]
+    unsafe fn finish(sums: Pair) -> Pair {
+        sums
+    }
+}
+
+impl OneToken for RelaxedNibbles {
+    type Block = *const i8;
+    /// The sums with whole bytes, and with their upper four bits.
+    type Accumulator = Pair;
+
+    const DOT_Q8: InnerStep = RelaxedInt8::<BIAS>::DOT_Q8;
+    const ADD_HALF: InnerStep = InnerStep::RelaxedNibbles;
+
+    one_token!();
+
+    #[inline(always)]
+    unsafe fn dot_q8<const P: usize>(
+        weights: [*const u8; P],
+        block: *const i8,
+        sum: i32,
+        constants: RelaxedConstants,
+    ) -> [Pair; P] {
+        // SAFETY: the caller vouches for the same.
+        unsafe { RelaxedInt8::<BIAS>::dot_q8(weights, block, sum, constants) }
+    }
+
+    #[inline(always)]
+    unsafe fn start(sum: i32) -> Pair {
+        (i32x4_splat(17 * sum), i32x4_splat(16 * sum))
+    }
+
+    #[inline(always)]
+    unsafe fn add_half<const BITS: usize, const P: usize>(
+        mut all: [Pair; P],
+        weights: [*const u8; P],
+        block: *const i8,
+        half: usize,
+        constants: RelaxedConstants,
+    ) -> [Pair; P] {
+        const { assert!(BITS == 4) };
+        for four in 4 * half..4 * half + 4 {
+            // SAFETY: the caller vouches for 32 activations and for blocks; half < 2.
+            unsafe {
+                let token = four_columns(block, four);
+                for (sums, weights) in all.iter_mut().zip(weights) {
+                    let bytes = v128_load(weights.add(16 * four).cast());
+                    let upper = v128_and(bytes, constants.high);
+                    sums.0 = i32x4_relaxed_dot_i8x16_i7x16_add(token, bytes, sums.0);
+                    sums.1 = i32x4_relaxed_dot_i8x16_i7x16_add(token, upper, sums.1);
+                }
             }
         }
-        (low, high)
+        all
+    }
+
+    #[inline(always)]
+    unsafe fn finish((bytes, upper): Pair) -> Pair {
+        (i32x4_sub(bytes, upper), i32x4_shr(upper, 4))
+    }
+}
+
+impl OneToken for RelaxedTwice {
+    type Block = *const i8;
+    type Accumulator = Pair;
+
+    const DOT_Q8: InnerStep = InnerStep::RelaxedTwice;
+    const ADD_HALF: InnerStep = InnerStep::RelaxedPairs;
+    const BLOCK_BYTES: usize = 64;
+
+    one_token!();
+
+    /// The positive activations, then the magnitudes of the negative ones.
+    #[inline(always)]
+    unsafe fn prepare_block(from: *const i8, to: *mut i8) {
+        let zero = i8x16_splat(0);
+        for half in 0..2 {
+            // SAFETY: the caller vouches for 32 readable and 64 writable bytes.
+            unsafe {
+                let x = v128_load(from.add(16 * half).cast());
+                let to = to.add(16 * half);
+                v128_store(to.cast(), i8x16_max(x, zero));
+                v128_store(to.add(32).cast(), i8x16_max(i8x16_neg(x), zero));
+            }
+        }
+    }
+
+    /// q = max(q, 0) − max(−q, 0), both of 7 bits. A difference of two sums of pairs fits in 16
+    /// bits, so it may be taken modulo 2¹⁶.
+    #[inline(always)]
+    unsafe fn dot_q8<const P: usize>(
+        weights: [*const u8; P],
+        block: *const i8,
+        _sum: i32,
+        constants: RelaxedConstants,
+    ) -> [Pair; P] {
+        let zero = i32x4_splat(0);
+        let mut all = [(zero, zero); P];
+        for four in 0..8 {
+            // SAFETY: the caller vouches for 64 bytes of the token and for blocks of 256 bytes.
+            unsafe {
+                let plus = four_columns(block, four);
+                let minus = four_columns(block, 8 + four);
+                let pairs = |weights| {
+                    let pairs = i16x8_sub(
+                        i16x8_relaxed_dot_i8x16_i7x16(weights, plus),
+                        i16x8_relaxed_dot_i8x16_i7x16(weights, minus),
+                    );
+                    i32x4_dot_i16x8(pairs, constants.ones)
+                };
+                for (sums, weights) in all.iter_mut().zip(weights) {
+                    let weights = weights.add(32 * four);
+                    sums.0 = i32x4_add(sums.0, pairs(v128_load(weights.cast())));
+                    sums.1 = i32x4_add(sums.1, pairs(v128_load(weights.add(16).cast())));
+                }
+            }
+        }
+        all
+    }
+
+    #[inline(always)]
+    unsafe fn start(sum: i32) -> Pair {
+        (i32x4_splat(sum), i32x4_splat(sum))
+    }
+
+    /// Sums in 16 bits as many pairs as fit: 4 · 2 · 31 · 127 with 5 bits, 2 · 2 · 63 · 127 with 6.
+    #[inline(always)]
+    unsafe fn add_half<const BITS: usize, const P: usize>(
+        mut all: [Pair; P],
+        weights: [*const u8; P],
+        block: *const i8,
+        half: usize,
+        constants: RelaxedConstants,
+    ) -> [Pair; P] {
+        let pairs = if BITS == 6 { 2 } else { 4 };
+        for first in (4 * half..4 * half + 4).step_by(pairs) {
+            let zero = i16x8_splat(0);
+            let mut narrow = [(zero, zero); P];
+            for four in first..first + pairs {
+                // SAFETY: the caller vouches for 32 activations and for blocks; half < 2.
+                unsafe {
+                    let token = four_columns(block, four);
+                    for (sums, weights) in narrow.iter_mut().zip(weights) {
+                        let (lower, upper) = stored::<BITS>(weights, four, constants.shared);
+                        sums.0 = add_pairs(token, lower, sums.0);
+                        sums.1 = add_pairs(token, upper, sums.1);
+                    }
+                }
+            }
+            for (sums, narrow) in all.iter_mut().zip(narrow) {
+                sums.0 = i32x4_add(sums.0, i32x4_dot_i16x8(narrow.0, constants.ones));
+                sums.1 = i32x4_add(sums.1, i32x4_dot_i16x8(narrow.1, constants.ones));
+            }
+        }
+        all
     }
 
     #[inline(always)]
@@ -299,6 +536,12 @@ impl<const BIAS: i8> Steps for RelaxedInt8<BIAS> {
                 v128_store(to.add(16 * half).cast(), i8x16_add(x, i8x16_splat(BIAS)));
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn interleave<const N: usize>(from: *const u8, steps: usize, to: *mut u8) {
+        // SAFETY: the caller vouches for the same.
+        unsafe { Simd128Int8::interleave::<N>(from, steps, to) }
     }
 
     #[inline(always)]
@@ -356,7 +599,7 @@ macro_rules! relaxed_rows {
     };
 }
 
-relaxed_rows!(RelaxedWide, RelaxedPairs);
+relaxed_rows!(RelaxedWide, RelaxedPairs, RelaxedTwice, RelaxedNibbles);
 
 impl Steps for RelaxedWide {
     type PartialSums = Pair;
@@ -376,6 +619,12 @@ impl Steps for RelaxedWide {
     }
 
     #[inline(always)]
+    unsafe fn interleave<const N: usize>(from: *const u8, steps: usize, to: *mut u8) {
+        // SAFETY: the caller vouches for the same.
+        unsafe { Simd128Int8::interleave::<N>(from, steps, to) }
+    }
+
+    #[inline(always)]
     unsafe fn prepare<const BITS: usize>(
         from: *const u8,
         four: usize,
@@ -392,13 +641,20 @@ impl OneToken for RelaxedPairs {
     /// Sums in 16 bits, and what is added when they are widened.
     type Accumulator = (Pair, v128);
 
-    const DOT_Q8: InnerStep = RelaxedInt8::<0>::DOT_Q8;
+    const DOT_Q8: InnerStep = RelaxedTwice::DOT_Q8;
     const ADD_HALF: InnerStep = InnerStep::RelaxedPairs;
 
-    same! { RelaxedInt8::<0>:
-        halves_of_block() -> usize;
-        block(from: *const i8) -> *const i8;
-        dot_q8(weights: *const u8, block: *const i8) -> Pair;
+    one_token!();
+
+    #[inline(always)]
+    unsafe fn dot_q8<const P: usize>(
+        weights: [*const u8; P],
+        block: *const i8,
+        sum: i32,
+        constants: RelaxedConstants,
+    ) -> [Pair; P] {
+        // SAFETY: the caller vouches for the same.
+        unsafe { RelaxedTwice::dot_q8(weights, block, sum, constants) }
     }
 
     #[inline(always)]
@@ -409,25 +665,28 @@ impl OneToken for RelaxedPairs {
 
     /// For weights of 4 bits: the stored numbers of more bits are too large for sums in 16 bits.
     #[inline(always)]
-    unsafe fn add_half<const BITS: usize>(
-        ((mut low, mut high), start): (Pair, v128),
-        weights: *const u8,
+    unsafe fn add_half<const BITS: usize, const P: usize>(
+        mut all: [(Pair, v128); P],
+        weights: [*const u8; P],
         block: *const i8,
         half: usize,
-    ) -> (Pair, v128) {
+        constants: RelaxedConstants,
+    ) -> [(Pair, v128); P] {
         const { assert!(BITS == 4) };
-        // SAFETY: the caller vouches for 32 activations and for a block; half < 2.
-        unsafe {
-            let tokens = splats(v128_load(block.add(16 * half).cast()));
-            for four in 0..4 {
-                // The weight, 0 to 15, is the operand of 7 bits: a sum of two products is at most
-                // 2 · 15 · 127, and all eight of a lane fit in 16 bits too.
-                let (lower, upper) = stored::<BITS>(weights, 4 * half + four);
-                low = add_pairs(tokens[four], lower, low);
-                high = add_pairs(tokens[four], upper, high);
+        for four in 4 * half..4 * half + 4 {
+            // SAFETY: the caller vouches for 32 activations and for blocks; half < 2.
+            unsafe {
+                let token = four_columns(block, four);
+                for ((sums, _), weights) in all.iter_mut().zip(weights) {
+                    // The weight, 0 to 15, is the operand of 7 bits: a sum of two products is at
+                    // most 2 · 15 · 127, and all eight of a lane fit in 16 bits too.
+                    let (lower, upper) = stored::<BITS>(weights, four, constants.shared);
+                    sums.0 = add_pairs(token, lower, sums.0);
+                    sums.1 = add_pairs(token, upper, sums.1);
+                }
             }
         }
-        ((low, high), start)
+        all
     }
 
     #[inline(always)]
@@ -451,6 +710,12 @@ impl Steps for RelaxedPairs {
         prepare_token(from: *const i8, to: *mut u8) -> ();
         partial_sums(from: *const i32) -> Pair;
         weights(from: *const u8) -> Pair;
+    }
+
+    #[inline(always)]
+    unsafe fn interleave<const N: usize>(from: *const u8, steps: usize, to: *mut u8) {
+        // SAFETY: the caller vouches for the same.
+        unsafe { Simd128Int8::interleave::<N>(from, steps, to) }
     }
 
     #[inline(always)]

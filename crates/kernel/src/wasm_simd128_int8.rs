@@ -1,7 +1,7 @@
 //! The int8 kernel of SIMD128, whose narrowest product is of 16 bits: bytes are widened first.
 
 use super::inner_step::InnerStep;
-use super::int8_gemm::{Int8Kernel, OneToken, Rows, Steps};
+use super::int8_gemm::{Int8Kernel, MAX_STEPS, OneToken, Rows, STEP_TOKEN, Steps};
 use super::packed::centre;
 use core::arch::wasm32::*;
 
@@ -33,6 +33,55 @@ fn halves(bits: v128) -> v128 {
     )
 }
 
+/// Constants of the inner loops with one token. V8 makes each constant with five instructions
+/// wherever it is used, in the loop too; these are hidden from the compiler and stay in registers.
+#[derive(Clone, Copy)]
+pub(super) struct Constants {
+    /// The lower four bits of each byte.
+    pub(super) low: v128,
+    /// The bits of each byte where the fifth and sixth bits of a number belong.
+    high: v128,
+    /// The sign of an `f32` and the bits of half precision beside it.
+    half: v128,
+    /// 2¹¹², the difference of the exponents.
+    factor: v128,
+}
+
+impl Constants {
+    /// The constants for numbers of `BITS` bits.
+    #[inline(always)]
+    pub(super) fn new<const BITS: usize>() -> Self {
+        Self {
+            low: u8x16_splat(15),
+            high: u8x16_splat(if BITS == 5 { 16 } else { 48 }),
+            half: u32x4_splat(0x8fff_e000),
+            factor: f32x4_splat(f32::from_bits((127 + 112) << 23)),
+        }
+    }
+
+    /// The same, hidden from the compiler.
+    #[inline(always)]
+    pub(super) fn hidden<const BITS: usize>() -> Self {
+        std::hint::black_box(Self::new::<BITS>())
+    }
+
+    /// Eight numbers in half precision, each 0 or normal, as `f32`.
+    ///
+    /// # Safety
+    /// 16 readable bytes.
+    #[inline(always)]
+    pub(super) unsafe fn plain_halves(self, from: *const u8) -> Pair {
+        // SAFETY: as the caller vouches.
+        let all = unsafe { v128_load(from.cast()) };
+        // The sign fills the upper half of a lane; of the five bits of it that remain, one counts.
+        let widen = |bits| f32x4_mul(v128_and(i32x4_shl(bits, 13), self.half), self.factor);
+        (
+            widen(i32x4_extend_low_i16x8(all)),
+            widen(i32x4_extend_high_i16x8(all)),
+        )
+    }
+}
+
 /// Sums of neighbours: [a0 + a1, a2 + a3, b0 + b1, b2 + b3].
 #[inline(always)]
 fn join(a: v128, b: v128) -> v128 {
@@ -62,25 +111,30 @@ unsafe fn widen(bytes: v128, to: *mut u8, next: *mut u8) {
 /// # Safety
 /// A block at `from`.
 #[inline(always)]
-pub(super) unsafe fn stored<const BITS: usize>(from: *const u8, four: usize) -> Pair {
+pub(super) unsafe fn stored<const BITS: usize>(
+    from: *const u8,
+    four: usize,
+    constants: Constants,
+) -> Pair {
     // SAFETY: as the caller vouches.
     let chunk = unsafe { v128_load(from.add(16 * four).cast()) };
-    let low = (v128_and(chunk, u8x16_splat(15)), u8x16_shr(chunk, 4));
+    // V8 shifts bytes on x86 by these two instructions, and makes the constant each time.
+    let upper = v128_and(u16x8_shr(chunk, 4), constants.low);
+    let low = (v128_and(chunk, constants.low), upper);
     if BITS == 4 {
         return low;
     }
     let at = four * (BITS - 4);
     // SAFETY: as the caller vouches; the upper bits follow 128 bytes of low ones.
     let high = unsafe { v128_load(from.add(128 + at / 4 * 16).cast()) };
-    let mask = u8x16_splat(if BITS == 5 { 16 } else { 48 });
     // Bits of other numbers, and of other bytes, are masked.
     let (lower, upper) = (
         i16x8_shl(high, 4 - (at % 4) as u32),
         u16x8_shr(high, (at % 4) as u32),
     );
     (
-        v128_or(low.0, v128_and(lower, mask)),
-        v128_or(low.1, v128_and(upper, mask)),
+        v128_or(low.0, v128_and(lower, constants.high)),
+        v128_or(low.1, v128_and(upper, constants.high)),
     )
 }
 
@@ -96,7 +150,7 @@ pub(super) unsafe fn signed<const BITS: usize>(from: *const u8, four: usize) -> 
             let from = from.add(32 * four);
             return (v128_load(from.cast()), v128_load(from.add(16).cast()));
         }
-        let (lower, upper) = stored::<BITS>(from, four);
+        let (lower, upper) = stored::<BITS>(from, four, Constants::new::<BITS>());
         let centre = i8x16_splat(centre(BITS));
         (i8x16_sub(lower, centre), i8x16_sub(upper, centre))
     }
@@ -167,9 +221,21 @@ impl OneToken for Simd128Int8 {
     type Block = [v128; 4];
     /// Two columns of two rows in each lane pair: rows 0 1, 2 3, 4 5, 6 7.
     type Accumulator = [v128; 4];
+    type Constants = Constants;
 
     const DOT_Q8: InnerStep = InnerStep::Wide;
     const ADD_HALF: InnerStep = InnerStep::Wide;
+
+    #[inline(always)]
+    unsafe fn constants<const BITS: usize>() -> Constants {
+        Constants::hidden::<BITS>()
+    }
+
+    #[inline(always)]
+    unsafe fn plain_halves(from: *const u8, constants: Constants) -> Pair {
+        // SAFETY: the caller vouches for 16 readable bytes.
+        unsafe { constants.plain_halves(from) }
+    }
 
     #[inline(always)]
     unsafe fn block(from: *const i8) -> [v128; 4] {
@@ -185,32 +251,27 @@ impl OneToken for Simd128Int8 {
     }
 
     #[inline(always)]
-    unsafe fn dot_q8(weights: *const u8, block: [v128; 4]) -> Pair {
+    unsafe fn dot_q8<const P: usize>(
+        weights: [*const u8; P],
+        block: [v128; 4],
+        _sum: i32,
+        _constants: Constants,
+    ) -> [Pair; P] {
         // Two columns of two rows in each lane pair: rows 0 1, 2 3, 4 5, 6 7.
-        let mut sums = [i32x4_splat(0); 4];
-        for eight in 0..4 {
-            let (first, second) = (
-                i64x2_shuffle::<0, 0>(block[eight], block[eight]),
-                i64x2_shuffle::<1, 1>(block[eight], block[eight]),
-            );
-            for (half, token) in [first, second].into_iter().enumerate() {
-                for quad in 0..2 {
-                    // SAFETY: eight < 4, half < 2 and quad < 2 number the 16 chunks at `weights`.
-                    let chunk = unsafe {
-                        let place = (eight * 2 + half) * 2 + quad;
-                        v128_load(weights.add(16 * place).cast())
-                    };
-                    let (low, high) = (
-                        i16x8_extend_low_i8x16(chunk),
-                        i16x8_extend_high_i8x16(chunk),
-                    );
-                    sums[2 * quad] = i32x4_add(sums[2 * quad], i32x4_dot_i16x8(low, token));
-                    sums[2 * quad + 1] =
-                        i32x4_add(sums[2 * quad + 1], i32x4_dot_i16x8(high, token));
+        let mut sums = [[i32x4_splat(0); 4]; P];
+        for four in 0..8 {
+            let token = four_columns(block, four);
+            for (sums, weights) in sums.iter_mut().zip(weights) {
+                for (quad, sum) in sums.iter_mut().enumerate() {
+                    // SAFETY: four < 8 and quad < 4 number the 32 halves of chunks at `weights`.
+                    // Two loads are quicker than one and its two halves.
+                    let wide =
+                        unsafe { i16x8_load_extend_i8x8(weights.add(32 * four + 8 * quad).cast()) };
+                    *sum = i32x4_add(*sum, i32x4_dot_i16x8(wide, token));
                 }
             }
         }
-        (join(sums[0], sums[1]), join(sums[2], sums[3]))
+        sums.map(joined)
     }
 
     #[inline(always)]
@@ -220,20 +281,18 @@ impl OneToken for Simd128Int8 {
     }
 
     #[inline(always)]
-    unsafe fn add_half<const BITS: usize>(
-        mut sums: [v128; 4],
-        weights: *const u8,
+    unsafe fn add_half<const BITS: usize, const P: usize>(
+        mut all: [[v128; 4]; P],
+        weights: [*const u8; P],
         block: [v128; 4],
         half: usize,
-    ) -> [v128; 4] {
-        for eight in 2 * half..2 * half + 2 {
-            let (first, second) = (
-                i64x2_shuffle::<0, 0>(block[eight], block[eight]),
-                i64x2_shuffle::<1, 1>(block[eight], block[eight]),
-            );
-            for (n, token) in [first, second].into_iter().enumerate() {
-                // SAFETY: the caller vouches for a block; eight < 4 and n < 2 number its fours.
-                let (lower, upper) = unsafe { stored::<BITS>(weights, 2 * eight + n) };
+        constants: Constants,
+    ) -> [[v128; 4]; P] {
+        for four in 4 * half..4 * half + 4 {
+            let token = four_columns(block, four);
+            for (sums, weights) in all.iter_mut().zip(weights) {
+                // SAFETY: the caller vouches for a block; four < 8.
+                let (lower, upper) = unsafe { stored::<BITS>(weights, four, constants) };
                 for (quad, bytes) in [lower, upper].into_iter().enumerate() {
                     let (low, high) = (
                         u16x8_extend_low_u8x16(bytes),
@@ -245,13 +304,30 @@ impl OneToken for Simd128Int8 {
                 }
             }
         }
-        sums
+        all
     }
 
     #[inline(always)]
     unsafe fn finish(sums: [v128; 4]) -> Pair {
-        (join(sums[0], sums[1]), join(sums[2], sums[3]))
+        joined(sums)
     }
+}
+
+/// Columns `four` · 4 to `four` · 4 + 3 of a block, twice.
+#[inline(always)]
+fn four_columns(block: [v128; 4], four: usize) -> v128 {
+    let eight = block[four / 2];
+    if four.is_multiple_of(2) {
+        i64x2_shuffle::<0, 0>(eight, eight)
+    } else {
+        i64x2_shuffle::<1, 1>(eight, eight)
+    }
+}
+
+/// The sums of eight rows from those of rows 0 1, 2 3, 4 5 and 6 7.
+#[inline(always)]
+fn joined(sums: [v128; 4]) -> Pair {
+    (join(sums[0], sums[1]), join(sums[2], sums[3]))
 }
 
 impl Steps for Simd128Int8 {
@@ -269,6 +345,38 @@ impl Steps for Simd128Int8 {
             unsafe {
                 let wide = i16x8_load_extend_i8x8(from.add(8 * eight));
                 v128_store(to.add(16 * eight).cast(), wide);
+            }
+        }
+    }
+
+    /// Transposes four steps of four tokens at a time.
+    #[inline(always)]
+    unsafe fn interleave<const N: usize>(from: *const u8, steps: usize, to: *mut u8) {
+        // SAFETY: the caller vouches for the tokens and for as many bytes at `to`.
+        unsafe {
+            for step in (0..steps).step_by(4) {
+                let load = |n: usize| {
+                    v128_load(from.add((n * MAX_STEPS + step) * STEP_TOKEN).cast::<v128>())
+                };
+                let to = to.add(step * N * STEP_TOKEN).cast::<v128>();
+                if N == 1 {
+                    v128_store(to, load(0));
+                    continue;
+                }
+                debug_assert!(N == Self::TILE, "tiles have one token or as many as fit");
+                let (a, b, c, d) = (load(0), load(1), load(2), load(3));
+                let (ab, cd) = (
+                    i32x4_shuffle::<0, 4, 1, 5>(a, b),
+                    i32x4_shuffle::<0, 4, 1, 5>(c, d),
+                );
+                v128_store(to, i64x2_shuffle::<0, 2>(ab, cd));
+                v128_store(to.add(1), i64x2_shuffle::<1, 3>(ab, cd));
+                let (ab, cd) = (
+                    i32x4_shuffle::<2, 6, 3, 7>(a, b),
+                    i32x4_shuffle::<2, 6, 3, 7>(c, d),
+                );
+                v128_store(to.add(2), i64x2_shuffle::<0, 2>(ab, cd));
+                v128_store(to.add(3), i64x2_shuffle::<1, 3>(ab, cd));
             }
         }
     }

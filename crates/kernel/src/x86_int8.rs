@@ -198,9 +198,13 @@ impl<D: Dot> OneToken for X86Int8<D> {
     type Block = *const u8;
     /// Two sums, so that one addition need not wait for the other.
     type Accumulator = [__m256i; 2];
+    type Constants = ();
 
     const DOT_Q8: InnerStep = D::STEP;
     const ADD_HALF: InnerStep = D::STEP;
+
+    #[inline(always)]
+    unsafe fn constants<const BITS: usize>() {}
 
     #[inline(always)]
     unsafe fn block(from: *const i8) -> *const u8 {
@@ -208,18 +212,27 @@ impl<D: Dot> OneToken for X86Int8<D> {
     }
 
     #[inline(always)]
-    unsafe fn dot_q8(weights: *const u8, block: *const u8) -> __m256i {
-        // SAFETY: the caller vouches for the instruction set, for 256 bytes of weights and for 32
-        // of the block.
+    unsafe fn dot_q8<const P: usize>(
+        weights: [*const u8; P],
+        block: *const u8,
+        _sum: i32,
+        (): (),
+    ) -> [__m256i; P] {
+        // SAFETY: the caller vouches for the instruction set, for 256 bytes at each of the weights
+        // and for 32 of the block.
         unsafe {
-            // Two sums, so that one addition need not wait for the other.
-            let mut sums = [_mm256_setzero_si256(); 2];
-            for step in 0..8 {
-                let weights = Self::weights(weights.add(32 * step));
-                let tokens = _mm256_sign_epi8(broadcast(block.add(4 * step)), weights);
-                sums[step % 2] = D::unsigned(_mm256_abs_epi8(weights), tokens, sums[step % 2]);
+            let mut all = [_mm256_setzero_si256(); P];
+            for p in 0..P {
+                // Two sums, so that one addition need not wait for the other.
+                let mut sums = [_mm256_setzero_si256(); 2];
+                for step in 0..8 {
+                    let weights = Self::weights(weights[p].add(32 * step));
+                    let tokens = _mm256_sign_epi8(broadcast(block.add(4 * step)), weights);
+                    sums[step % 2] = D::unsigned(_mm256_abs_epi8(weights), tokens, sums[step % 2]);
+                }
+                all[p] = _mm256_add_epi32(sums[0], sums[1]);
             }
-            _mm256_add_epi32(sums[0], sums[1])
+            all
         }
     }
 
@@ -230,22 +243,25 @@ impl<D: Dot> OneToken for X86Int8<D> {
     }
 
     #[inline(always)]
-    unsafe fn add_half<const BITS: usize>(
-        mut sums: [__m256i; 2],
-        weights: *const u8,
+    unsafe fn add_half<const BITS: usize, const P: usize>(
+        mut all: [[__m256i; 2]; P],
+        weights: [*const u8; P],
         block: *const u8,
         half: usize,
-    ) -> [__m256i; 2] {
+        (): (),
+    ) -> [[__m256i; 2]; P] {
         for four in 4 * half..4 * half + 4 {
-            // SAFETY: the caller vouches for the instruction set, for a block of weights and for 32
-            // bytes of the token's.
-            unsafe {
-                let weights = stored::<BITS>(weights, four);
-                sums[four % 2] =
-                    D::unsigned(weights, broadcast(block.add(4 * four)), sums[four % 2]);
+            for (sums, weights) in all.iter_mut().zip(weights) {
+                // SAFETY: the caller vouches for the instruction set, for blocks of weights and for
+                // 32 bytes of the token's.
+                unsafe {
+                    let weights = stored::<BITS>(weights, four);
+                    sums[four % 2] =
+                        D::unsigned(weights, broadcast(block.add(4 * four)), sums[four % 2]);
+                }
             }
         }
-        sums
+        all
     }
 
     #[inline(always)]

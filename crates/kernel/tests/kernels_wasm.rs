@@ -95,8 +95,8 @@ fn the_implementation_asked_for_at_build_time_is_chosen() {
 /// What is chosen on this machine for each type, and that the choices fit each other.
 #[wasm_bindgen_test]
 fn inner_steps_are_those_of_the_tests_at_the_start() {
-    use InnerStep::{Plain, RelaxedPairs, RelaxedSigned, RelaxedTwice, RelaxedUnsigned};
-    use InnerStep::{RelaxedWeights, Wide};
+    use InnerStep::{Plain, RelaxedNibbles, RelaxedPairs, RelaxedSigned, RelaxedTwice};
+    use InnerStep::{RelaxedUnsigned, RelaxedUnsignedWeights, RelaxedWeights, Wide};
     for (kind, [one, many]) in BlockType::ALL.into_iter().zip(kernel::inner_steps()) {
         let (kind, one, many) = (kind.name(), one.words(), many.words());
         console_log!("{kind}: one token by {one}; many by {many}");
@@ -106,17 +106,17 @@ fn inner_steps_are_those_of_the_tests_at_the_start() {
         .any(|kernels| kernels.name() == "relaxed-pairs");
     let [q8_0, q4_0, q4_1, q5_1, q6] = kernel::inner_steps();
     let [eight, four, more] = match (kernel::chosen(), q8_0[1]) {
-        ("relaxed", many @ (RelaxedSigned | RelaxedUnsigned)) => {
+        ("relaxed", many @ RelaxedSigned) => {
             let few = [RelaxedWeights, many];
-            [[RelaxedTwice, many], few, few]
+            [[many; 2], few, few]
         }
-        ("relaxed", _) if has_pairs => [
-            [RelaxedTwice, Wide],
-            [RelaxedPairs; 2],
-            [RelaxedWeights, RelaxedPairs],
+        ("relaxed", many @ RelaxedUnsigned) => [
+            [RelaxedUnsignedWeights, many],
+            [RelaxedNibbles, many],
+            [RelaxedWeights, many],
         ],
         ("relaxed", _) => {
-            let few = [RelaxedWeights, Wide];
+            let few = [RelaxedPairs, if has_pairs { RelaxedPairs } else { Wide }];
             [[RelaxedTwice, Wide], few, few]
         }
         ("simd128", _) => [[Wide; 2]; 3],

@@ -9,8 +9,12 @@
 //! ```
 #![cfg(target_family = "wasm")]
 
+#[path = "speed/bare.rs"]
+mod bare;
 #[path = "../benches/cases.rs"]
 mod cases;
+#[path = "speed/ceilings.rs"]
+mod ceilings;
 #[path = "suite/random.rs"]
 #[allow(dead_code, reason = "a measurement needs less of it than the tests")]
 mod random;
@@ -149,4 +153,18 @@ fn speed_of_f32() {
 #[ignore = "a measurement, not a test"]
 fn speed_of_f16() {
     packed("f16");
+}
+
+/// The products beside the bare loops of their instructions.
+#[wasm_bindgen_test]
+#[ignore = "a measurement, not a test"]
+fn ceilings_of_arithmetic() {
+    ceilings::of_arithmetic();
+}
+
+/// The products with one token beside reading memory.
+#[wasm_bindgen_test]
+#[ignore = "a measurement, not a test"]
+fn ceilings_of_memory() {
+    ceilings::of_memory();
 }
