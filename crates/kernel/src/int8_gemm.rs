@@ -257,8 +257,8 @@ unsafe fn offsets<E: Rows>(least: E::Totals, scales: E::Totals, bits: usize) -> 
 /// # Safety
 /// As [`matmul_blocks`], with one token and weights whose numbers have `BITS` bits.
 // In wasm, tables share these functions; natively each has features that the caller does not have.
-#[cfg_attr(target_arch = "wasm32", inline(never))]
-#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+#[cfg_attr(target_family = "wasm", inline(never))]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 unsafe fn one_token<E: OneToken, const BITS: usize>(
     weights: &PackedBlocks,
     tokens: &QuantizedActivations,
@@ -348,8 +348,8 @@ fn group_sums(numbers: &[i8], length: usize) -> Vec<i32> {
 /// # Safety
 /// As [`matmul_blocks`], with weights of fewer than 8 bits unless [`Steps::HAS_8_BITS`].
 // In wasm, tables share these functions; natively each has features that the caller does not have.
-#[cfg_attr(target_arch = "wasm32", inline(never))]
-#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+#[cfg_attr(target_family = "wasm", inline(never))]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 unsafe fn many_tokens<E: Steps>(
     weights: &PackedBlocks,
     tokens: &QuantizedActivations,
