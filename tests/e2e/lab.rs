@@ -90,7 +90,7 @@ pub(crate) async fn sideways(browser: &Browser) -> Value {
 }
 
 /// Has the model write and waits for the end.
-async fn write(browser: &Browser) {
+pub(crate) async fn write(browser: &Browser) {
     click(browser, Locator::XPath("//button[.='Write']")).await;
     browser
         .wait_for(
