@@ -40,6 +40,7 @@ mod e2e {
     mod lab_kept;
     mod lab_kinds;
     mod lab_pictures;
+    mod lab_wide;
     mod leaving;
     mod make;
     mod masks;

@@ -58,7 +58,7 @@ pub(super) async fn measure(asked: Result<BenchSettings, String>, bench: Bench) 
 
 async fn run(asked: BenchSettings, bench: Bench) -> Result<(Measured, Vec<Figures>), String> {
     let origin = origin(&asked.model)?;
-    let (build, threads) = choose(Purpose::Measure, asked.build, asked.threads)?;
+    let (build, threads) = choose(Purpose::Measure, asked.build, asked.threads, 0)?;
     bench
         .status
         .set(format!("Starting the engine {}.", build.name()));
@@ -141,7 +141,7 @@ async fn next_answer(worker: &ModelWorker, request: u64) -> Result<ModelEvent, S
             WorkerEvent::Model(id, event) if id == request => {
                 return match event {
                     ModelEvent::Stopped => Err("Stopped.".to_owned()),
-                    ModelEvent::Failed(why) => Err(why),
+                    ModelEvent::Failed(why) | ModelEvent::TooLarge { why, .. } => Err(why),
                     event => Ok(event),
                 };
             }

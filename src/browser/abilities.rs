@@ -1,17 +1,22 @@
 //! Abilities and wishes of this browser.
 
 use js_sys::{Reflect, Uint8Array, WebAssembly};
-use worker::build::{Abilities, RELAXED_PROBE};
+use worker::build::{Abilities, MEMORY64_PROBE, RELAXED_PROBE};
 
 use super::dom;
 
-/// True for relaxed SIMD, and true where the page may share memory between threads.
+/// What this browser offers an engine, on this page.
 pub(crate) fn of_engine() -> Abilities {
-    let probe = Uint8Array::from(RELAXED_PROBE.as_slice());
     Abilities {
-        relaxed_simd: WebAssembly::validate(&probe).unwrap_or(false),
+        relaxed_simd: is_valid(&RELAXED_PROBE),
         shared_memory: is_isolated() && has("SharedArrayBuffer"),
+        memory64: is_valid(&MEMORY64_PROBE),
     }
+}
+
+/// Whether this browser knows all that a wasm module uses.
+fn is_valid(module: &[u8]) -> bool {
+    WebAssembly::validate(&Uint8Array::from(module)).unwrap_or(false)
 }
 
 /// Whether the page is isolated from other origins. Not every browser then lets threads share

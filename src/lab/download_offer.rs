@@ -7,17 +7,16 @@ use std::task::Poll;
 
 use leptos::html::Button;
 use leptos::prelude::*;
-use worker::build::{Build, Purpose};
-use worker::model::file::{LARGEST, addresses};
+use worker::build::Purpose;
+use worker::model::file::{addresses, too_large};
 use worker::model::kept::{kept_bytes, kept_type, stored_types, type_name};
 use worker::model::packing::Packing;
 use worker::model::protocol::{ModelEvent, ModelRequest};
 
 use super::message::message;
-use super::session::{Lab, OpenRequest, STOPPED, failed};
+use super::session::{Engine, Lab, OpenError, OpenRequest, STOPPED, failed};
 use crate::browser::storage::megabytes;
 use crate::browser::{address, fetch, storage};
-use crate::model_build::choose;
 use crate::model_worker::{ModelWorker, WorkerEvent};
 
 /// Why a file is not fetched that is not on this device either.
@@ -106,11 +105,11 @@ async fn size(urls: &[String]) -> (Option<u64>, bool) {
     for url in urls {
         let (bytes, comes) = size_of_one(url).await;
         if !comes {
-            return (bytes, false);
+            return (None, false);
         }
         all = all.and_then(|all| Some(all + bytes?));
     }
-    (all, all.is_none_or(|bytes| bytes <= LARGEST))
+    (all, true)
 }
 
 async fn size_of_one(url: &str) -> (Option<u64>, bool) {
@@ -118,20 +117,19 @@ async fn size_of_one(url: &str) -> (Option<u64>, bool) {
         return (None, true);
     };
     let knows_no_head = matches!(head.status, 405 | 501);
-    let bytes = head.bytes.filter(|_| head.ok);
-    // What the host refuses is not fetched, nor what is too large: the worker says so in its words.
+    // What the host refuses is not fetched: the worker says so in its words.
     let comes = head.ok || knows_no_head;
-    (bytes, comes && bytes.is_none_or(|bytes| bytes <= LARGEST))
+    (head.bytes.filter(|_| head.ok), comes)
 }
 
-/// As [`size`], unless the reader gives up meanwhile; `engine` gets what the worker says of itself.
+/// As [`size`], unless the reader gives up meanwhile; `ready` gets what the worker says of itself.
 ///
 /// # Errors
 /// When the reader gives up, or the worker failed.
 async fn size_while(
     worker: &ModelWorker,
     urls: &[String],
-    engine: &mut Option<(Build, usize)>,
+    ready: &mut Option<Engine>,
 ) -> Result<(Option<u64>, bool), String> {
     let mut size = pin!(size(urls));
     loop {
@@ -141,7 +139,9 @@ async fn size_while(
         });
         match first.await {
             Ok(size) => return Ok(size),
-            Err(WorkerEvent::Ready { build, threads, .. }) => *engine = Some((build, threads)),
+            Err(WorkerEvent::Ready { build, threads, .. }) => {
+                *ready = Some(Engine { build, threads })
+            }
             Err(WorkerEvent::Terminated) => return Err(STOPPED.to_owned()),
             Err(WorkerEvent::Failed(why)) => return Err(failed(&why)),
             Err(WorkerEvent::Confirmed | WorkerEvent::Model(..)) => {}
@@ -149,19 +149,18 @@ async fn size_while(
     }
 }
 
-/// Bytes of weights of the model that this device reads in a second, in the form and with the
-/// number of threads that the reader chose. Measured in a worker of its own, whose memory is given
+/// Bytes of weights of the model that this device reads in a second, in the form that the reader
+/// chose, by the engine that is to run it. Measured in a worker of its own, whose memory is given
 /// back.
 ///
 /// # Errors
 /// When the worker failed.
-async fn bandwidth(asked: &OpenRequest) -> Result<f64, String> {
+async fn bandwidth(asked: &OpenRequest, engine: Engine) -> Result<f64, String> {
     // Where the name leaves it open whether numbers have 32 or 16 bits, those of 32 are measured:
     // products that memory limits read as many bytes of either in a second.
     let [stored, _] = stored_types(&asked.name);
     let kept = type_name(kept_type(stored, asked.packing));
-    let (build, threads) = choose(Purpose::Lab, None, asked.threads)?;
-    let worker = ModelWorker::start(Purpose::Lab, build, threads)?;
+    let worker = ModelWorker::start(Purpose::Lab, engine.build, engine.threads)?;
     worker.send(ModelRequest::MeasureBandwidth(kept.to_owned()));
     loop {
         match worker.next_event().await {
@@ -173,17 +172,19 @@ async fn bandwidth(asked: &OpenRequest) -> Result<f64, String> {
     }
 }
 
-/// Waits for the worker, and for the reader's consent where something has to be fetched; returns
-/// the engine that runs.
+/// Waits for the worker of an engine, and for the reader's consent where something has to be
+/// fetched; returns the engine that runs.
 ///
 /// # Errors
-/// When the reader declines, the page may not fetch the address, or the worker failed.
+/// When the file is too large for the engine, the reader declines, the page may not fetch the
+/// address, or the worker failed.
 pub(super) async fn confirm(
     lab: Lab,
     worker: &Rc<ModelWorker>,
+    engine: Engine,
     asked: &OpenRequest,
     url: &str,
-) -> Result<(Build, usize), String> {
+) -> Result<Engine, OpenError> {
     let urls = addresses(url);
     let stored = storage::list().await;
     let stored = stored.iter().filter(|file| urls.contains(&file.url));
@@ -194,23 +195,29 @@ pub(super) async fn confirm(
         .then(|| stored.iter().map(|file| file.total).sum::<Option<u64>>())
         .flatten();
     let is_whole = |file: &&storage::StoredFile| file.total == Some(file.bytes);
-    let mut engine = None;
+    let mut ready = None;
     let asks = if stored.len() == urls.len() && stored.iter().all(is_whole) {
         None
     } else if address::may_be_fetched(url) {
-        let size = size_while(worker, &urls, &mut engine).await?;
+        let size = size_while(worker, &urls, &mut ready).await?;
         Some(size).filter(|(_, asks)| *asks)
     } else {
-        return Err(REFUSED.to_owned());
+        return Err(REFUSED.to_owned().into());
     };
-    if let Some((bytes, _)) = asks {
-        let bandwidth = bandwidth(asked).await?;
+    // Nothing is fetched, and nobody asked, before there is an engine that can hold it.
+    let bytes = asks.and_then(|(bytes, _)| bytes).or(known);
+    if let Some(bytes) = bytes.filter(|&bytes| bytes > engine.build.largest_weights()) {
+        let why = too_large(engine.build, bytes).to_string();
+        return Err(OpenError::TooLarge { bytes, why });
+    }
+    if asks.is_some() {
+        let bandwidth = bandwidth(asked, engine).await?;
         // The reader may have given up, or left the page.
         if lab.has(worker) {
             lab.show(String::new(), None);
             lab.offer.try_set(Some(DownloadOffer {
                 name: asked.name.clone(),
-                bytes: bytes.or(known),
+                bytes,
                 here,
                 packing: asked.packing,
                 bandwidth,
@@ -218,17 +225,17 @@ pub(super) async fn confirm(
         }
     }
     loop {
-        if let (None, Some(engine)) = (asks, engine) {
-            return Ok(engine);
+        if let (None, Some(ready)) = (asks, ready) {
+            return Ok(ready);
         }
         match worker.next_event().await {
-            WorkerEvent::Ready { build, threads, .. } => engine = Some((build, threads)),
+            WorkerEvent::Ready { build, threads, .. } => ready = Some(Engine { build, threads }),
             WorkerEvent::Confirmed => {
                 lab.offer.try_set(None);
-                return Ok(engine.unwrap_or((Build::Simd128, 1)));
+                return Ok(ready.unwrap_or(engine));
             }
-            WorkerEvent::Terminated => return Err(STOPPED.to_owned()),
-            WorkerEvent::Failed(why) => return Err(failed(&why)),
+            WorkerEvent::Terminated => return Err(STOPPED.to_owned().into()),
+            WorkerEvent::Failed(why) => return Err(failed(&why).into()),
             WorkerEvent::Model(..) => {}
         }
     }

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::{File, FileList, HtmlInputElement};
+use worker::build::Build;
 use worker::model::packing::Packing;
 use worker::model::protocol::Origin;
 use worker::model::shape::SHAPES;
@@ -25,6 +26,8 @@ pub(super) struct Form {
     seed: RwSignal<String>,
     packing: RwSignal<String>,
     threads: RwSignal<String>,
+    /// The build that the page's address asks for.
+    build: Option<Build>,
     /// What is wrong with the address, and with the seed.
     wrong: [RwSignal<Option<String>>; 2],
 }
@@ -44,6 +47,7 @@ pub(super) fn open_form(lab: Lab) -> AnyView {
         seed: RwSignal::new(address::query("seed").unwrap_or_else(|| "0".to_owned())),
         packing: RwSignal::new(address::query("type").unwrap_or_default()),
         threads: RwSignal::new(String::new()),
+        build: address::query("build").and_then(|name| Build::from_name(&name)),
         wrong: [RwSignal::new(None), RwSignal::new(None)],
     };
     let over = RwSignal::new(false);
@@ -119,6 +123,7 @@ impl Form {
             files,
             packing: Packing::from_name(&self.packing.get_untracked()),
             threads: self.threads.get_untracked().parse().ok(),
+            build: self.build,
         });
     }
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use web_sys::File;
 use worker::build::{Build, Purpose};
+use worker::model::file::weights_among;
 use worker::model::packing::Packing;
 use worker::model::protocol::{Candidate, ModelEvent, ModelInfo, ModelRequest, Origin};
 
@@ -16,7 +17,7 @@ use super::lesson_cells::Listeners;
 use super::requests::{Part, Requests};
 use super::stored_files::with_way_on;
 use crate::browser::storage::{self, StoredFile, megabytes};
-use crate::model_build::choose;
+use crate::model_build::{choose, too_large};
 use crate::model_worker::{ModelWorker, WorkerEvent};
 
 /// A model to open.
@@ -31,6 +32,41 @@ pub(super) struct OpenRequest {
     pub(super) packing: Option<Packing>,
     /// The number of threads; `None` leaves it to the page.
     pub(super) threads: Option<usize>,
+    /// The build of the worker; `None` leaves it to the page.
+    pub(super) build: Option<Build>,
+}
+
+impl OpenRequest {
+    /// Bytes of the weights among the reader's files; 0 where there are none, or the weights are not
+    /// known yet.
+    fn bytes(&self) -> u64 {
+        let names: Vec<String> = self.files.iter().map(File::name).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let weights = weights_among(&names).unwrap_or_default();
+        let sizes = weights.iter().filter_map(|&n| self.files.get(n));
+        sizes.map(|file| file.size() as u64).sum()
+    }
+}
+
+/// The engine that runs a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Engine {
+    pub(super) build: Build,
+    pub(super) threads: usize,
+}
+
+/// Why a model was not opened.
+pub(super) enum OpenError {
+    /// The engine's build cannot hold weights of this many bytes; in words for the reader.
+    TooLarge { bytes: u64, why: String },
+    /// Another reason, in words for the reader.
+    Other(String),
+}
+
+impl From<String> for OpenError {
+    fn from(why: String) -> Self {
+        Self::Other(why)
+    }
 }
 
 /// An open model, and the engine that runs it.
@@ -69,7 +105,7 @@ pub(super) struct TextSignals {
     /// New tokens, and the milliseconds that they took.
     pub(super) wrote: RwSignal<(usize, f64)>,
     /// Bytes of the keys and values of the tokens that were read.
-    pub(super) cache_bytes: RwSignal<usize>,
+    pub(super) cache_bytes: RwSignal<u64>,
     /// The reason why the text ended.
     pub(super) ending: RwSignal<String>,
     pub(super) error: RwSignal<Option<String>>,
@@ -323,32 +359,66 @@ impl Lab {
     }
 }
 
+/// Starts a worker for weights of this many bytes.
+fn start(asked: &OpenRequest, bytes: u64) -> Result<(Engine, Rc<ModelWorker>), String> {
+    let (build, threads) = choose(Purpose::Lab, asked.build, asked.threads, bytes)?;
+    let worker = ModelWorker::start(Purpose::Lab, build, threads)?;
+    Ok((Engine { build, threads }, Rc::new(worker)))
+}
+
+/// Bytes to choose another engine by for weights of `bytes`, for which this one has no room; `why`
+/// says so.
+///
+/// # Errors
+/// The message for the reader where there is no wider engine.
+fn wider(engine: Engine, asked: &OpenRequest, bytes: u64, why: String) -> Result<u64, String> {
+    if asked.build.is_some() {
+        return Err(why);
+    }
+    // A file that the browser does not store is in memory beside its model: fewer bytes are too many.
+    let room = bytes.max(engine.build.largest_weights() + 1);
+    match choose(Purpose::Lab, None, asked.threads, room)? {
+        (build, _) if build.is_wide() && !engine.build.is_wide() => Ok(room),
+        _ => Err(too_large(bytes)),
+    }
+}
+
 /// Opens a model and passes on its answers until its worker ends.
 async fn session(lab: Lab, asked: OpenRequest, opening: u32) {
-    let started = choose(Purpose::Lab, None, asked.threads)
-        .and_then(|(build, threads)| ModelWorker::start(Purpose::Lab, build, threads));
-    if lab.opened.try_get_value() != Some(opening) {
-        return;
-    }
-    let worker = match started {
-        Ok(worker) => Rc::new(worker),
-        Err(why) => {
-            lab.opening.try_set(false);
-            lab.status.try_set(String::new());
-            lab.error.try_set(Some(why));
+    let is_current = || lab.opened.try_get_value() == Some(opening);
+    let mut bytes = asked.bytes();
+    let (worker, opened) = loop {
+        let (engine, worker) = match start(&asked, bytes) {
+            Ok(started) => started,
+            Err(why) => {
+                lab.opening.try_set(false);
+                lab.status.try_set(String::new());
+                lab.error.try_set(Some(why));
+                return;
+            }
+        };
+        // The one before, if there was one, ends with this.
+        lab.worker.try_set_value(Some(Rc::clone(&worker)));
+        let opened = open(lab, &worker, engine, &asked).await;
+        // The reader has opened another one meanwhile, or left the page.
+        if !is_current() {
             return;
         }
+        match opened {
+            Ok(model) => break (worker, Ok(model)),
+            Err(OpenError::Other(why)) => break (worker, Err(why)),
+            Err(OpenError::TooLarge { bytes: found, why }) => {
+                match wider(engine, &asked, found, why) {
+                    Ok(room) => bytes = room,
+                    Err(why) => break (worker, Err(why)),
+                }
+            }
+        }
     };
-    lab.worker.try_set_value(Some(Rc::clone(&worker)));
     let url = match &asked.origin {
         Origin::Url(url) => Some(url.clone()),
         _ => None,
     };
-    let opened = open(lab, &worker, asked).await;
-    // The reader has opened another one meanwhile, or left the page.
-    if lab.opened.try_get_value() != Some(opening) {
-        return;
-    }
     lab.opening.set(false);
     lab.list_stored();
     match opened {
@@ -363,7 +433,7 @@ async fn session(lab: Lab, asked: OpenRequest, opening: u32) {
                 Some(url) if why == STOPPED => with_way_on(why, &url).await,
                 _ => why,
             };
-            if lab.opened.try_get_value() == Some(opening) {
+            if is_current() {
                 lab.error.try_set(Some(why));
             }
             return;
@@ -411,17 +481,25 @@ pub(super) fn failed(why: &str) -> String {
     )
 }
 
-async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: OpenRequest) -> Result<OpenModel, String> {
+async fn open(
+    lab: Lab,
+    worker: &Rc<ModelWorker>,
+    engine: Engine,
+    asked: &OpenRequest,
+) -> Result<OpenModel, OpenError> {
     let untrained = match &asked.origin {
         Origin::Shape { seed, .. } => Some(*seed),
         _ => None,
     };
-    let (mut build, mut threads) = (Build::Simd128, 1);
+    let Engine {
+        mut build,
+        mut threads,
+    } = engine;
     if let Origin::Url(url) = &asked.origin {
-        (build, threads) = confirm(lab, worker, &asked, url).await?;
+        Engine { build, threads } = confirm(lab, worker, engine, asked, url).await?;
     }
     let load = ModelRequest::Load {
-        origin: asked.origin,
+        origin: asked.origin.clone(),
         packing: asked.packing,
     };
     let load = worker.send_with(load, &asked.files);
@@ -435,14 +513,15 @@ async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: OpenRequest) -> Result<
                 (build, threads) = (own, count);
                 continue;
             }
-            WorkerEvent::Terminated => return Err(STOPPED.to_owned()),
-            WorkerEvent::Failed(why) => return Err(failed(&why)),
+            WorkerEvent::Terminated => return Err(STOPPED.to_owned().into()),
+            WorkerEvent::Failed(why) => return Err(failed(&why).into()),
             WorkerEvent::Model(id, event) if id == load => event,
             WorkerEvent::Model(..) | WorkerEvent::Confirmed => continue,
         };
         match event {
-            ModelEvent::Stopped => return Err(STOPPED.to_owned()),
-            ModelEvent::Failed(why) => return Err(why),
+            ModelEvent::Stopped => return Err(STOPPED.to_owned().into()),
+            ModelEvent::TooLarge { bytes, why } => return Err(OpenError::TooLarge { bytes, why }),
+            ModelEvent::Failed(why) => return Err(why.into()),
             ModelEvent::Loaded(loaded) => {
                 // Random weights know no class.
                 let (names, request) = match untrained {
@@ -453,7 +532,7 @@ async fn open(lab: Lab, worker: &Rc<ModelWorker>, asked: OpenRequest) -> Result<
                     worker.send(request);
                 }
                 return Ok(OpenModel {
-                    name: asked.name,
+                    name: asked.name.clone(),
                     loaded,
                     build,
                     threads,

@@ -176,7 +176,7 @@ fn cache_choice(half: RwSignal<bool>) -> AnyView {
 }
 
 /// Memory in words: small models have kilobytes of keys and values.
-fn memory(bytes: usize) -> String {
+fn memory(bytes: u64) -> String {
     match bytes {
         0..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
         _ => format!("{:.1} MB", bytes as f64 / 1e6),

@@ -57,7 +57,8 @@ pub(crate) struct FileHost {
 
 impl FileHost {
     /// Serves files by their paths on a free port of 127.0.0.1. `/huge.gguf` is said to have five
-    /// gigabytes and never comes, and a question about `/silent.gguf` is never answered.
+    /// gigabytes, `/vast.gguf` fifty, and neither comes; a question about `/silent.gguf` is never
+    /// answered.
     pub(crate) fn start(files: Vec<(&'static str, Vec<u8>)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("the port's number");
@@ -168,10 +169,15 @@ impl Shared {
         if method == "OPTIONS" {
             return write!(stream, "HTTP/1.1 204 No Content\r\n{every}\r\n");
         }
-        if path == "/huge.gguf" {
+        let promised = match path {
+            "/huge.gguf" => Some(5_000_000_000_u64),
+            "/vast.gguf" => Some(50_000_000_000),
+            _ => None,
+        };
+        if let Some(bytes) = promised {
             return write!(
                 stream,
-                "HTTP/1.1 200 OK\r\n{every}Content-Length: 5000000000\r\n\r\nGGUF"
+                "HTTP/1.1 200 OK\r\n{every}Content-Length: {bytes}\r\n\r\nGGUF"
             );
         }
         if path == "/silent.gguf" && method == "HEAD" {

@@ -92,7 +92,7 @@ pub(crate) async fn no_wider_than_its_window(browser: &Browser) {
 }
 
 /// Has the model write and waits for the end.
-async fn write(browser: &Browser) {
+pub(crate) async fn write(browser: &Browser) {
     click(browser, Locator::XPath("//button[.='Write']")).await;
     browser
         .wait_for(

@@ -308,11 +308,11 @@ fn what_is_too_large_or_not_there_is_named() {
         .write(true)
         .open(&huge)
         .expect("it can be written");
-    file.set_len(5_000_000_000).expect("a file with a hole");
+    file.set_len(50_000_000_000).expect("a file with a hole");
     with_browser(async |browser| {
         start(browser, &server, Look::DESK_DARK).await;
         for (path, words) in [
-            ("/huge.gguf", "5000000000 bytes is too large"),
+            ("/vast.gguf", "50000000000 bytes is too large"),
             ("/nothing.gguf", "the host answers 404"),
         ] {
             open_url(browser, &host.url(path)).await;
@@ -323,7 +323,7 @@ fn what_is_too_large_or_not_there_is_named() {
         browser
             .wait_for(
                 "another error",
-                "return !!document.querySelector('.lab .cell-error')?.textContent.includes('5000000000 bytes is too large')",
+                "return !!document.querySelector('.lab .cell-error')?.textContent.includes('50000000000 bytes is too large')",
             )
             .await;
         // Nothing is left of what did not come.

@@ -23,6 +23,9 @@ const WASM_FEATURES: &[&str] = &[
 /// What the engine for full-size models may use besides.
 const ENGINE_FEATURES: &[&str] = &["--enable-relaxed-simd", "--enable-threads"];
 
+/// The same for the engine with 64-bit addresses, which has one thread.
+const WIDE_FEATURES: &[&str] = &["--enable-relaxed-simd", "--enable-memory64"];
+
 /// Flags for the site by the nightly compiler: those of `.cargo/config.toml`, and a panic, which is
 /// a mistake of ours, stops the program without a text.
 const SITE_FLAGS: &str = "-Ctarget-feature=+simd128 --cfg erase_components -Zunstable-options -Cpanic=immediate-abort \
@@ -132,12 +135,11 @@ fn compiled(name: &str) -> Result<PathBuf, Failure> {
 fn shrink(path: &std::path::Path) -> Result<(), Failure> {
     say(format_args!("shrinking {} with wasm-opt", path.display()));
     let small = path.with_extension("wasm-small");
-    let is_engine = path.file_name().is_some_and(|name| {
-        let name = name.to_string_lossy();
-        name.starts_with("engine-") || name.starts_with("lab-")
-    });
-    // This is where speed matters.
-    let (level, more) = if is_engine {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // The engines are where speed matters.
+    let (level, more) = if name.starts_with("lab-relaxed-64-") {
+        ("-O3", WIDE_FEATURES)
+    } else if name.starts_with("engine-") || name.starts_with("lab-") {
         ("-O3", ENGINE_FEATURES)
     } else {
         ("-Oz", &[][..])

@@ -1,4 +1,4 @@
-//! The nightly compiler: release builds, threads in the worker and Miri need it.
+//! The nightly compiler: release builds, threads and 64-bit addresses in the worker, and Miri need it.
 
 use std::path::Path;
 use std::process::Command;
@@ -26,7 +26,7 @@ pub(crate) fn ensure() {
         return;
     }
     say(format_args!(
-        "installing Rust {VERSION}: the worker's build with threads needs it, and it makes every file smaller"
+        "installing Rust {VERSION}: the worker's builds with threads and with 64-bit addresses need it, and it makes every file smaller"
     ));
     let install = [
         "toolchain",
@@ -42,7 +42,7 @@ pub(crate) fn ensure() {
         let instead = if is_there(ANY) {
             "the nightly that is here is used instead"
         } else {
-            "the worker is built without threads"
+            "the worker is built without threads and without 64-bit addresses"
         };
         say(format_args!("{VERSION} cannot be had: {instead}"));
     }

@@ -26,25 +26,25 @@ pub fn implementations() -> Vec<&'static Kernels> {
         super::x86_avx2::detect_vnni(),
         #[cfg(target_arch = "x86_64")]
         super::x86_avx512::detect(),
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
         Some(&super::wasm_simd128::KERNELS),
         #[cfg(all(
             feature = "relaxed-simd",
-            target_arch = "wasm32",
+            target_family = "wasm",
             target_feature = "simd128",
             target_feature = "relaxed-simd"
         ))]
         Some(&super::wasm_relaxed::KERNELS),
         #[cfg(all(
             feature = "relaxed-simd",
-            target_arch = "wasm32",
+            target_family = "wasm",
             target_feature = "simd128",
             target_feature = "relaxed-simd"
         ))]
         super::wasm_relaxed::detect_pairs(),
         #[cfg(all(
             feature = "relaxed-simd",
-            target_arch = "wasm32",
+            target_family = "wasm",
             target_feature = "simd128",
             target_feature = "relaxed-simd"
         ))]
@@ -61,7 +61,7 @@ static BEST: OnceLock<&'static Kernels> = OnceLock::new();
 /// Has this process use [`same_bits`] for everything, so that its results can be compared with
 /// those of a browser to the last bit. Returns false where another implementation is in use
 /// already: the choice is made once, before the first kernel runs.
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(not(target_family = "wasm"))]
 pub fn use_same_bits() -> bool {
     std::ptr::eq(*BEST.get_or_init(same_bits), same_bits())
 }
@@ -72,18 +72,18 @@ pub(crate) fn best() -> &'static Kernels {
         // In wasm the build decides; naming the one that it uses leaves the others out of the file.
         #[cfg(all(
             feature = "relaxed-simd",
-            target_arch = "wasm32",
+            target_family = "wasm",
             target_feature = "simd128",
             target_feature = "relaxed-simd"
         ))]
         return super::wasm_relaxed::detect();
         #[cfg(all(
-            target_arch = "wasm32",
+            target_family = "wasm",
             target_feature = "simd128",
             not(all(feature = "relaxed-simd", target_feature = "relaxed-simd"))
         ))]
         return &super::wasm_simd128::KERNELS;
-        #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+        #[cfg(not(all(target_family = "wasm", target_feature = "simd128")))]
         return implementations()
             .last()
             .copied()
@@ -109,11 +109,11 @@ pub fn steady() -> &'static Kernels {
 pub fn same_bits() -> &'static Kernels {
     #[cfg(target_arch = "x86_64")]
     return super::x86_same_bits::detect().unwrap_or(&super::portable::KERNELS);
-    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
     return &super::wasm_simd128::KERNELS;
     #[cfg(not(any(
         target_arch = "x86_64",
-        all(target_arch = "wasm32", target_feature = "simd128")
+        all(target_family = "wasm", target_feature = "simd128")
     )))]
     return &reference::KERNELS;
 }

@@ -319,8 +319,8 @@ unsafe fn one_token_by_panels<E: OneToken, const BITS: usize>(
 /// # Safety
 /// As [`matmul_blocks`], with one token and weights whose numbers have `BITS` bits.
 // In wasm, tables share these functions; natively each has features that the caller does not have.
-#[cfg_attr(target_arch = "wasm32", inline(never))]
-#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+#[cfg_attr(target_family = "wasm", inline(never))]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 unsafe fn one_token<E: OneToken, const BITS: usize, const P: usize>(
     weights: &PackedBlocks,
     tokens: &QuantizedActivations,
@@ -466,8 +466,8 @@ unsafe fn scales_at<E: OneToken>(
 /// # Safety
 /// As [`scales_at`].
 // Natively the conversion is one instruction, of a feature that the caller has.
-#[cfg_attr(target_arch = "wasm32", inline(never))]
-#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+#[cfg_attr(target_family = "wasm", inline(never))]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 unsafe fn rare_halves<E: Rows>(from: *const u8) -> [f32; PANEL_ROWS] {
     let mut eight = [0.0; PANEL_ROWS];
     // SAFETY: as the caller vouches.
@@ -490,8 +490,8 @@ fn group_sums(numbers: &[i8], length: usize) -> Vec<i32> {
 /// # Safety
 /// As [`matmul_blocks`], with weights of fewer than 8 bits unless [`Steps::HAS_8_BITS`].
 // In wasm, tables share these functions; natively each has features that the caller does not have.
-#[cfg_attr(target_arch = "wasm32", inline(never))]
-#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+#[cfg_attr(target_family = "wasm", inline(never))]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 unsafe fn many_tokens<E: Steps>(
     weights: &PackedBlocks,
     tokens: &QuantizedActivations,

@@ -19,6 +19,7 @@
 //! | `generic.rs`, `generic_rows.rs`, `generic_packed.rs`, `generic_half.rs` | products, rows, packed `f32` weights and those of 16 bits, over the trait of `vector.rs` |
 //! | `int8_gemm.rs` | products of quantized weights, over a trait of eight rows |
 //! | `inner_step.rs` | names for the inner steps of those products |
+//! | `wasm.rs` | the intrinsics of WebAssembly, with addresses of 32 bits or of 64 |
 //! | `portable.rs`, `x86_same_bits.rs`, `x86_avx2.rs`, `x86_avx512.rs`, `wasm_simd128.rs`, `wasm_relaxed.rs` | the vector of each implementation |
 //! | `x86_int8.rs`, `wasm_simd128_int8.rs`, `wasm_relaxed_int8.rs` | the eight rows of each instruction set |
 //! | `packed.rs`, `packed_half.rs`, `quantized_activations.rs` | the factors of the products with packed weights |
@@ -90,6 +91,8 @@
 //! that all their values stay in registers. LLVM would unroll these loops and first load the values
 //! that all turns share; `opaque` in `int8_gemm.rs` hides the number of turns from it.
 
+#![cfg_attr(target_arch = "wasm64", feature(simd_wasm64))]
+
 mod dispatch;
 mod half_precision;
 mod inner_step;
@@ -107,47 +110,49 @@ pub mod threads;
 
 #[cfg(any(
     target_arch = "x86_64",
-    all(target_arch = "wasm32", target_feature = "simd128")
+    all(target_family = "wasm", target_feature = "simd128")
 ))]
 #[macro_use]
 #[allow(unsafe_code)]
 mod vector;
 #[cfg(any(
     target_arch = "x86_64",
-    all(target_arch = "wasm32", target_feature = "simd128")
+    all(target_family = "wasm", target_feature = "simd128")
 ))]
 #[allow(unsafe_code)]
 mod generic;
 #[cfg(any(
     target_arch = "x86_64",
-    all(target_arch = "wasm32", target_feature = "simd128")
+    all(target_family = "wasm", target_feature = "simd128")
 ))]
 #[allow(unsafe_code)]
 mod generic_half;
 #[cfg(any(
     target_arch = "x86_64",
-    all(target_arch = "wasm32", target_feature = "simd128")
+    all(target_family = "wasm", target_feature = "simd128")
 ))]
 #[allow(unsafe_code)]
 mod generic_packed;
 #[cfg(any(
     target_arch = "x86_64",
-    all(target_arch = "wasm32", target_feature = "simd128")
+    all(target_family = "wasm", target_feature = "simd128")
 ))]
 #[allow(unsafe_code)]
 mod generic_rows;
 #[cfg(any(
     target_arch = "x86_64",
-    all(target_arch = "wasm32", target_feature = "simd128")
+    all(target_family = "wasm", target_feature = "simd128")
 ))]
 #[allow(unsafe_code)]
 mod int8_gemm;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod portable;
+#[cfg(target_family = "wasm")]
+mod wasm;
 #[cfg(all(
     feature = "relaxed-simd",
-    target_arch = "wasm32",
+    target_family = "wasm",
     target_feature = "simd128",
     target_feature = "relaxed-simd"
 ))]
@@ -155,16 +160,16 @@ mod portable;
 mod wasm_relaxed;
 #[cfg(all(
     feature = "relaxed-simd",
-    target_arch = "wasm32",
+    target_family = "wasm",
     target_feature = "simd128",
     target_feature = "relaxed-simd"
 ))]
 #[allow(unsafe_code)]
 mod wasm_relaxed_int8;
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
 #[allow(unsafe_code)]
 mod wasm_simd128;
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
 #[allow(unsafe_code)]
 mod wasm_simd128_int8;
 #[cfg(target_arch = "x86_64")]
@@ -180,7 +185,7 @@ mod x86_int8;
 #[allow(unsafe_code)]
 mod x86_same_bits;
 
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(not(target_family = "wasm"))]
 pub use dispatch::use_same_bits;
 pub use dispatch::{
     axpy, chosen, dot, gelu, gelu_tanh, implementations, inner_steps, layer_norm, matmul,
@@ -193,3 +198,5 @@ pub use packed::{BLOCK, BlockType, PANEL_ROWS, PackedBlocks, PackedF32};
 pub use packed_half::{HalfType, PackedHalf};
 pub use quantized_activations::QuantizedActivations;
 pub use table::{Kernels, ProductShape};
+#[cfg(target_family = "wasm")]
+pub use wasm::memory_bytes;

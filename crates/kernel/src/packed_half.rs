@@ -181,7 +181,7 @@ impl PackedHalf {
 /// What the fast products read.
 #[cfg(any(
     target_arch = "x86_64",
-    all(target_arch = "wasm32", target_feature = "simd128")
+    all(target_family = "wasm", target_feature = "simd128")
 ))]
 impl PackedHalf {
     /// The stored numbers: `[M / 8, K, 8]`, at an address that is a multiple of 16.

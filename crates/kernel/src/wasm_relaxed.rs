@@ -7,11 +7,11 @@
 use super::int8_gemm;
 use super::table::Kernels;
 use super::vector::Vector;
+use super::wasm::f32x4_relaxed_madd;
 use super::wasm_relaxed_int8::{
     Choice, RelaxedInt8, RelaxedWide, RelaxedWideAndPairs, find, has_pairs,
 };
 use super::wasm_simd128::Simd128;
-use core::arch::wasm32::f32x4_relaxed_madd;
 
 implementation!("relaxed-wide", Relaxed, RelaxedWide, "simd128,relaxed-simd");
 

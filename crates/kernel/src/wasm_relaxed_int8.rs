@@ -27,8 +27,8 @@
 
 use super::inner_step::InnerStep;
 use super::int8_gemm::{Int8Kernel, OneToken, Rows, Steps};
+use super::wasm::*;
 use super::wasm_simd128_int8::{Constants, Simd128Int8, signed, stored};
-use core::arch::wasm32::*;
 
 /// Numbers of rows 0 to 3 and of rows 4 to 7.
 type Pair = (v128, v128);

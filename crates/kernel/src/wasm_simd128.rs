@@ -1,8 +1,8 @@
 //! The kernels of WebAssembly with SIMD128: 4 lanes, chosen when the module is built.
 
 use super::vector::Vector;
+use super::wasm::*;
 use super::wasm_simd128_int8::Simd128Int8;
-use core::arch::wasm32::*;
 
 implementation!("simd128", Simd128, Simd128Int8, "simd128");
 

@@ -3,7 +3,7 @@
 use super::inner_step::InnerStep;
 use super::int8_gemm::{Int8Kernel, MAX_STEPS, OneToken, Rows, STEP_TOKEN, Steps};
 use super::packed::centre;
-use core::arch::wasm32::*;
+use super::wasm::*;
 
 /// The int8 kernel of SIMD128.
 pub(crate) struct Simd128Int8;

@@ -43,6 +43,12 @@ const THREADS: &str = "-Ctarget-feature=+simd128,+relaxed-simd,+atomics,+bulk-me
     -Clink-arg=--export=__wasm_init_tls -Clink-arg=--export=__tls_size -Clink-arg=--export=__tls_align \
     -Clink-arg=--export=__tls_base";
 
+/// The target of the files with 32-bit addresses, and of the site.
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// The target of the file with 64-bit addresses.
+const TARGET_64: &str = "wasm64-unknown-unknown";
+
 /// The loops that matter are written with the instructions that they are to have, so that the
 /// compiler's taste in the code around them costs no time (`BENCHMARKS.md`); small code saves 25 kB
 /// after gzip.
@@ -85,11 +91,10 @@ pub(crate) fn build(place: &Place<'_>, out: &Path) -> Result<WorkerFiles, BuildE
     }
     let nightly = nightly();
     for build in Build::ALL {
-        let compiler = match build {
-            Build::RelaxedThreads if nightly.is_none() => continue,
-            _ => nightly,
-        };
-        make_engines(place, build, compiler, out)?;
+        if nightly.is_none() && needs_nightly(build) {
+            continue;
+        }
+        make_engines(place, build, nightly, out)?;
     }
     make_cells(place, nightly, out)?;
     files_in(out)
@@ -114,7 +119,9 @@ pub(crate) fn quick_engines(place: &Place<'_>, out: &Path) -> Result<(), BuildEr
     // The build without threads needs no nightly and is there sooner.
     make_engines(place, Build::Relaxed, None, out)?;
     match nightly() {
-        Some(name) => make_engines(place, Build::RelaxedThreads, Some(name), out),
+        Some(name) => [Build::RelaxedThreads, Build::Relaxed64]
+            .into_iter()
+            .try_for_each(|build| make_engines(place, build, Some(name), out)),
         None => Ok(()),
     }
 }
@@ -124,7 +131,7 @@ pub(crate) fn quick_engines(place: &Place<'_>, out: &Path) -> Result<(), BuildEr
 /// # Errors
 /// When a file cannot be removed.
 pub(crate) fn remove_quick_engines(out: &Path) -> Result<(), BuildError> {
-    for build in [Build::Relaxed, Build::RelaxedThreads] {
+    for build in [Build::Relaxed, Build::RelaxedThreads, Build::Relaxed64] {
         for purpose in Purpose::ALL {
             bind::remove(&purpose.file(build), out)?;
         }
@@ -173,34 +180,48 @@ fn nightly() -> Option<&'static str> {
     });
     if found.is_none() {
         eprintln!(
-            "pages: the engine is built without threads, and larger than it need be: both need {NIGHTLY} with its rust-src, which \
+            "pages: the engine is built without threads and without 64-bit addresses, and larger than it need be: all need {NIGHTLY} with its rust-src, which \
              `cargo xtask build` installs"
         );
     }
     found
 }
 
+/// Whether only a nightly compiler can make a build.
+fn needs_nightly(build: Build) -> bool {
+    build.has_threads() || build.is_wide()
+}
+
+/// The target that a build is compiled for.
+fn target(build: Build) -> &'static str {
+    if build.is_wide() { TARGET_64 } else { TARGET }
+}
+
 fn folder(place: &Place<'_>, build: Build) -> PathBuf {
     place.target.join(format!("engine-{}", build.name()))
 }
 
-/// The folder of what a build profile made for the browser, in a target folder.
-fn made_in(target: &Path, place: &Place<'_>) -> PathBuf {
+/// The folder of what a build profile made for a target, in a target folder.
+fn made_in(folder: &Path, target: &str, place: &Place<'_>) -> PathBuf {
     let profile = if place.release { "release" } else { "debug" };
-    target.join("wasm32-unknown-unknown").join(profile)
+    folder.join(target).join(profile)
 }
 
-/// Makes the files of a build for the lab and for measuring.
+/// Makes the files of a build for the purposes that have it.
 fn make_engines(
     place: &Place<'_>,
     build: Build,
     nightly: Option<&str>,
     out: &Path,
 ) -> Result<(), BuildError> {
-    Purpose::ALL.iter().try_for_each(|purpose| {
-        let name = purpose.file(build);
-        make(place, build, nightly, purpose.feature(), &name, out)
-    })
+    let has = |purpose: &Purpose| purpose.builds().contains(&build);
+    Purpose::ALL
+        .into_iter()
+        .filter(has)
+        .try_for_each(|purpose| {
+            let name = purpose.file(build);
+            make(place, build, nightly, purpose.feature(), &name, out)
+        })
 }
 
 /// Makes one file, unless it is kept and its sources are as they were.
@@ -251,7 +272,7 @@ fn kept(
     binder: &[&str],
     bind: impl FnOnce(&Path, &Path) -> Result<(), BuildError>,
 ) -> Result<PathBuf, BuildError> {
-    let made = made_in(&folder(place, build), place);
+    let made = made_in(&folder(place, build), target(build), place);
     let kept = made.join("bound").join(name);
     let mut cargo = command(place, build, feature, nightly);
     let recipe = Recipe::of(place.project, &cargo, nightly);
@@ -286,7 +307,7 @@ fn command(place: &Place<'_>, build: Build, feature: &str, nightly: Option<&str>
     };
     let mut flags = match build {
         Build::Simd128 => SIMD128,
-        Build::Relaxed => RELAXED,
+        Build::Relaxed | Build::Relaxed64 => RELAXED,
         Build::RelaxedThreads => THREADS,
     }
     .to_owned();
@@ -296,7 +317,7 @@ fn command(place: &Place<'_>, build: Build, feature: &str, nightly: Option<&str>
     cargo
         .args(["build", "--quiet", "--package", "worker", "--bin", "worker"])
         .args(["--no-default-features", "--features", feature])
-        .args(["--target", "wasm32-unknown-unknown", "--target-dir"])
+        .args(["--target", target(build), "--target-dir"])
         .arg(folder(place, build))
         .current_dir(place.project)
         // Flags that the caller has set are for the site.
@@ -325,7 +346,7 @@ const WHOLE: [&str; 9] = [
     "worker",
     "--bins",
     "--target",
-    "wasm32-unknown-unknown",
+    TARGET,
 ];
 
 /// Compiles the worker of a debug build. Where Trunk has just built the site, only the worker is
@@ -352,7 +373,7 @@ fn compile_whole(place: &Place<'_>) -> Result<(), BuildError> {
 /// # Errors
 /// When it is not compiled yet, or cannot be bound or written.
 pub(crate) fn bind_whole(place: &Place<'_>, out: &Path) -> Result<bool, BuildError> {
-    let made = made_in(place.target, place);
+    let made = made_in(place.target, TARGET, place);
     let kept = made.join("bound/worker");
     let is_new = bind::unless_kept(&made.join("worker.wasm"), WORKER, &kept)?;
     let engines = Purpose::ALL.map(|purpose| purpose.file(Build::Simd128));
@@ -367,7 +388,7 @@ pub(crate) fn bind_whole(place: &Place<'_>, out: &Path) -> Result<bool, BuildErr
 /// # Errors
 /// When it is not compiled yet, or cannot be bound or written.
 pub(crate) fn bind_site(place: &Place<'_>, out: &Path) -> Result<bool, BuildError> {
-    let made = made_in(place.target, place);
+    let made = made_in(place.target, TARGET, place);
     let kept = made.join("bound").join(SITE);
     let wasm = made.join(format!("{SITE}.wasm"));
     let is_new = bind::unless_kept(&wasm, SITE, &kept)?;

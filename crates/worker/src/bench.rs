@@ -10,7 +10,7 @@ use engine::rng::Rng;
 use engine::sample::greedy;
 use serde::{Deserialize, Serialize};
 
-use crate::build::Build;
+use crate::build::{Build, Purpose};
 use crate::model::any_model::AnyModel;
 use crate::model::error::ModelError;
 use crate::model::host::memory_bytes;
@@ -175,10 +175,15 @@ impl BenchSettings {
         };
         let build = match lookup("build").filter(|name| !name.is_empty()) {
             None => None,
-            Some(name) => Some(Build::from_name(&name).ok_or_else(|| {
-                let known = Build::ALL.map(Build::name).join(", ");
-                format!("There is no build {name}. The builds are {known}.")
-            })?),
+            Some(name) => {
+                let known = Purpose::Measure.builds();
+                let build = Build::from_name(&name).filter(|build| known.contains(build));
+                Some(build.ok_or_else(|| {
+                    let known: Vec<&str> = known.iter().map(|build| build.name()).collect();
+                    let known = known.join(", ");
+                    format!("There is no build {name}. The builds are {known}.")
+                })?)
+            }
         };
         Ok(Self {
             model: lookup("model").unwrap_or_default().trim().to_owned(),

@@ -5,9 +5,11 @@
 //! | `relaxed-threads` | relaxed SIMD, and memory that threads share: a page that is isolated from other origins |
 //! | `relaxed` | relaxed SIMD |
 //! | `simd128` | SIMD, as the site itself |
+//! | `relaxed-64` | relaxed SIMD, and memory with addresses of 64 bits |
 //!
-//! `pages` (`crates/pages/src/workers.rs`) makes the files, one of each build for each [`Purpose`].
-//! The file for cells is built plain only: what it computes is the same to the bit in every
+//! `pages` (`crates/pages/src/workers.rs`) makes the files, one of each build for each [`Purpose`];
+//! `relaxed-64` is made for the lab alone, which runs it for weights that the others are too narrow
+//! for. The file for cells is built plain only: what it computes is the same to the bit in every
 //! browser. A file's name ends in a hash of its content, so no cache gives a page the file of
 //! another build of the site; the page lists the names that it uses ([`WorkerFiles`]).
 
@@ -25,6 +27,9 @@ pub enum Build {
     Relaxed,
     /// SIMD, one thread.
     Simd128,
+    /// Relaxed SIMD, one thread, addresses of 64 bits. Its code is larger and it has no threads, so
+    /// it runs only what does not fit into the memory of the others.
+    Relaxed64,
 }
 
 /// The purpose of a file of the worker. Each build has a file for each, so a reader downloads no
@@ -46,6 +51,14 @@ impl Purpose {
         match self {
             Self::Measure => "models",
             Self::Lab => "lab",
+        }
+    }
+
+    /// The builds that are made for it, the quickest first.
+    pub fn builds(self) -> &'static [Build] {
+        match self {
+            Self::Measure => &[Build::RelaxedThreads, Build::Relaxed, Build::Simd128],
+            Self::Lab => &Build::ALL,
         }
     }
 
@@ -100,7 +113,7 @@ impl WorkerFiles {
     /// The builds of a purpose, the quickest first.
     pub fn builds(&self, purpose: Purpose) -> Vec<Build> {
         let has = |build: &Build| self.0.contains_key(&purpose.file(*build));
-        Build::ALL.into_iter().filter(has).collect()
+        purpose.builds().iter().copied().filter(has).collect()
     }
 }
 
@@ -118,6 +131,8 @@ pub struct Abilities {
     pub relaxed_simd: bool,
     /// Threads can share memory on this page.
     pub shared_memory: bool,
+    /// Memory can have addresses of 64 bits.
+    pub memory64: bool,
 }
 
 /// A wasm module whose one function holds an instruction of relaxed SIMD,
@@ -132,9 +147,27 @@ pub const RELAXED_PROBE: [u8; 36] = [
     253, 146, 2, 11, // the instruction, end
 ];
 
+/// A wasm module with nothing but a memory whose addresses have 64 bits.
+pub const MEMORY64_PROBE: [u8; 13] = [
+    0, 97, 115, 109, 1, 0, 0, 0, // magic number and version
+    5, 3, 1, 4, 0, // one memory: of 64 bits, no largest size, no pages
+];
+
+/// Bytes of the largest weights that 32 bits can address: the model that is built from them needs
+/// about as many of the 4 GiB that WebAssembly then has.
+const LARGEST_OF_32_BITS: u64 = 0xe000_0000;
+
+/// The same of the 16 GiB that browsers give a memory with addresses of 64 bits.
+const LARGEST_OF_64_BITS: u64 = 0x3_e000_0000;
+
 impl Build {
-    /// Every build, the quickest first.
-    pub const ALL: [Self; 3] = [Self::RelaxedThreads, Self::Relaxed, Self::Simd128];
+    /// Every build, the quickest first; last the one with 64-bit addresses.
+    pub const ALL: [Self; 4] = [
+        Self::RelaxedThreads,
+        Self::Relaxed,
+        Self::Simd128,
+        Self::Relaxed64,
+    ];
 
     /// Its name, which is part of its files' names.
     pub fn name(self) -> &'static str {
@@ -142,6 +175,7 @@ impl Build {
             Self::RelaxedThreads => "relaxed-threads",
             Self::Relaxed => "relaxed",
             Self::Simd128 => "simd128",
+            Self::Relaxed64 => "relaxed-64",
         }
     }
 
@@ -156,6 +190,7 @@ impl Build {
             cfg!(target_feature = "atomics"),
             cfg!(feature = "relaxed-simd"),
         ) {
+            _ if cfg!(target_arch = "wasm64") => Self::Relaxed64,
             (true, _) => Self::RelaxedThreads,
             (false, true) => Self::Relaxed,
             (false, false) => Self::Simd128,
@@ -168,6 +203,7 @@ impl Build {
             Self::RelaxedThreads => browser.relaxed_simd && browser.shared_memory,
             Self::Relaxed => browser.relaxed_simd,
             Self::Simd128 => true,
+            Self::Relaxed64 => browser.relaxed_simd && browser.memory64,
         }
     }
 
@@ -176,14 +212,47 @@ impl Build {
         self == Self::RelaxedThreads
     }
 
+    /// Returns whether its addresses have 64 bits.
+    pub fn is_wide(self) -> bool {
+        self == Self::Relaxed64
+    }
+
+    /// Gigabytes, of 2^30 bytes, of the most memory that it can have.
+    pub fn most_memory_gb(self) -> u64 {
+        if self.is_wide() { 16 } else { 4 }
+    }
+
+    /// Bytes of the largest weights that it opens.
+    pub fn largest_weights(self) -> u64 {
+        if self.is_wide() {
+            LARGEST_OF_64_BITS
+        } else {
+            LARGEST_OF_32_BITS
+        }
+    }
+
     /// The quickest of the builds `there` that a browser can run with this number of threads; one
-    /// thread needs no shared memory. Every site has the plain one.
+    /// thread needs no shared memory. Every site has the plain one. 64-bit addresses are for
+    /// weights that need them ([`Self::for_weights`]).
     pub fn best(there: &[Self], browser: Abilities, threads: usize) -> Self {
         let runs = |build: &Self| {
             let useful = threads > 1 || !build.has_threads();
-            there.contains(build) && build.runs_on(browser) && useful
+            there.contains(build) && build.runs_on(browser) && useful && !build.is_wide()
         };
         Self::ALL.into_iter().find(runs).unwrap_or(Self::Simd128)
+    }
+
+    /// The build for weights of this many bytes: the [`Self::best`], unless they are too large for
+    /// it, and the one with 64-bit addresses is `there`, runs in a browser and can hold them.
+    pub fn for_weights(there: &[Self], browser: Abilities, threads: usize, bytes: u64) -> Self {
+        let best = Self::best(there, browser, threads);
+        let wide = Self::Relaxed64;
+        let fits = (best.largest_weights() + 1..=wide.largest_weights()).contains(&bytes);
+        if fits && there.contains(&wide) && wide.runs_on(browser) {
+            wide
+        } else {
+            best
+        }
     }
 }
 
@@ -196,6 +265,7 @@ mod tests {
         let abilities = |relaxed_simd, shared_memory| Abilities {
             relaxed_simd,
             shared_memory,
+            memory64: true,
         };
         let best = |there: &[Build], browser| Build::best(there, browser, 2).name();
         assert_eq!(
@@ -207,9 +277,42 @@ mod tests {
         assert_eq!(best(&Build::ALL, abilities(false, true)), "simd128");
         assert_eq!(best(&Build::ALL[1..], abilities(true, true)), "relaxed");
         assert_eq!(best(&[], abilities(true, true)), "simd128");
+        assert_eq!(best(&[Build::Relaxed64], abilities(true, true)), "simd128");
         assert_eq!(Build::from_name("relaxed"), Some(Build::Relaxed));
         assert_eq!(Build::from_name("Relaxed"), None);
     }
+
+    #[test]
+    fn only_weights_that_need_64_bit_addresses_get_them() {
+        let build = |there: &[Build], [relaxed_simd, memory64]: [bool; 2], bytes| {
+            let browser = Abilities {
+                relaxed_simd,
+                shared_memory: true,
+                memory64,
+            };
+            Build::for_weights(there, browser, 2, bytes).name()
+        };
+        let (all, able) = (&Build::ALL[..], [true, true]);
+        let narrow = Build::Relaxed.largest_weights();
+        for bytes in [0, 1 << 20, narrow] {
+            assert_eq!(build(all, able, bytes), "relaxed-threads", "{bytes}");
+        }
+        let wide = Build::Relaxed64.largest_weights();
+        for bytes in [narrow + 1, 5_000_000_000, wide] {
+            assert_eq!(build(all, able, bytes), "relaxed-64", "{bytes}");
+            assert_eq!(build(all, [true, false], bytes), "relaxed-threads");
+            assert_eq!(build(all, [false, true], bytes), "simd128");
+            assert_eq!(build(&Build::ALL[..3], able, bytes), "relaxed-threads");
+        }
+        assert_eq!(build(all, able, wide + 1), "relaxed-threads");
+        assert!(Build::ALL[..3].iter().all(|build| !build.is_wide()));
+        assert!(Purpose::Lab.builds().contains(&Build::Relaxed64));
+        assert!(!Purpose::Measure.builds().contains(&Build::Relaxed64));
+        for build in Build::ALL {
+            assert!(build.largest_weights() < build.most_memory_gb() << 30);
+        }
+    }
+
     #[test]
     fn a_page_lists_the_files_that_it_uses() {
         let mut files = WorkerFiles::default();
@@ -219,6 +322,7 @@ mod tests {
             ("engine-simd128", "2c"),
             ("lab-relaxed-threads", "3d"),
             ("lab-simd128", "4e"),
+            ("lab-relaxed-64", "5f"),
         ] {
             files.add(name, hash);
         }
@@ -236,7 +340,7 @@ mod tests {
         assert_eq!(files.address("engine-relaxed", "threads=1"), None);
         assert_eq!(
             files.builds(Purpose::Lab),
-            [Build::RelaxedThreads, Build::Simd128]
+            [Build::RelaxedThreads, Build::Simd128, Build::Relaxed64]
         );
         assert_eq!(files.builds(Purpose::Measure), [Build::Simd128]);
         let none = WorkerFiles::parse("");

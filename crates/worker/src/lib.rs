@@ -12,7 +12,7 @@ pub mod bench;
 pub mod build;
 pub mod cell_protocol;
 pub mod folder;
-#[cfg(target_arch = "wasm32")]
+#[cfg(target_family = "wasm")]
 pub mod json;
 pub mod model;
 pub mod protocol;

@@ -260,7 +260,7 @@ fn a_text_is_continued_token_by_token_and_tells_what_it_chose_from() {
         };
         assert_eq!((token, *elapsed_ms), (text, 1.0));
         // Keys and values of two heads, eight wide, in two layers; the new token is not read yet.
-        assert_eq!(*cache_bytes, (3 + n) * 2 * 2 * 2 * 8 * 4);
+        assert_eq!(*cache_bytes, (3 + n as u64) * 2 * 2 * 2 * 8 * 4);
         // Without a temperature the most likely token is taken.
         assert!(candidates[0].taken && candidates[0].text == *token);
         let order = candidates.windows(2);

@@ -10,12 +10,12 @@ pub fn parse(text: &str) -> Option<f64> {
     is_decimal(text).then(|| read(text)).flatten()
 }
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(target_family = "wasm")]
 fn read(text: &str) -> Option<f64> {
     Some(js_sys::parse_float(text))
 }
 
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(not(target_family = "wasm"))]
 fn read(text: &str) -> Option<f64> {
     text.parse().ok()
 }

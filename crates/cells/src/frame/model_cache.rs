@@ -247,7 +247,7 @@ pub struct ModelCache {
     /// The bytes stay: a cell may take a file for another type than one before it did.
     files: RefCell<LiteMap<String, Arc<[u8]>>>,
     opened: RefCell<Vec<Opened>>,
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(not(target_family = "wasm"))]
     folder: Option<std::path::PathBuf>,
 }
 
@@ -277,13 +277,13 @@ impl ModelCache {
             read_json,
             files: RefCell::default(),
             opened: RefCell::default(),
-            #[cfg(not(target_arch = "wasm32"))]
+            #[cfg(not(target_family = "wasm"))]
             folder: None,
         }
     }
 
     /// All files of a folder, each read when a cell asks for it.
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(not(target_family = "wasm"))]
     pub fn of_folder(folder: impl Into<std::path::PathBuf>) -> Self {
         Self {
             folder: Some(folder.into()),
@@ -294,7 +294,7 @@ impl ModelCache {
     /// Returns whether a file is there. A cache that reads a folder counts as having every file, so a
     /// missing one is an error and never a partial result.
     pub fn has(&self, name: &str) -> bool {
-        #[cfg(not(target_arch = "wasm32"))]
+        #[cfg(not(target_family = "wasm"))]
         if self.folder.is_some() {
             return true;
         }
@@ -335,7 +335,7 @@ impl ModelCache {
         if let Some(bytes) = self.files.borrow().get(name) {
             return Ok(Arc::clone(bytes));
         }
-        #[cfg(not(target_arch = "wasm32"))]
+        #[cfg(not(target_family = "wasm"))]
         if let Some(folder) = &self.folder {
             let path = folder.join(name);
             return match std::fs::read(&path) {

@@ -6,8 +6,9 @@ use web_sys::{
     AbortSignal, DedicatedWorkerGlobalScope, ReadableStream, ReadableStreamDefaultReader,
     RequestCache, RequestInit, Response,
 };
+use worker::build::Build;
 use worker::model::error::ModelError;
-use worker::model::file::{LARGEST, is_web_page, no_answer};
+use worker::model::file::{is_web_page, no_answer};
 use worker::model::stored_file::ResponseInfo;
 
 use super::models::LoadError;
@@ -109,10 +110,10 @@ impl<'a> Download<'a> {
 /// # Errors
 /// When they are too many.
 pub(super) fn check_size(bytes: u64) -> Result<(), LoadError> {
-    match bytes {
-        0..=LARGEST => Ok(()),
-        bytes => Err(ModelError::TooLarge { bytes }.into()),
+    if bytes > Build::here().largest_weights() {
+        return Err(LoadError::TooLarge(bytes));
     }
+    Ok(())
 }
 
 /// Requests the bytes of a file from the offset `from` on. The answer may be an error or another

@@ -6,8 +6,8 @@ use engine::format::file_bytes::FileBytes;
 use js_sys::Uint8Array;
 #[cfg(feature = "lab")]
 use wasm_bindgen::JsValue;
-use worker::model::error::ModelError;
-use worker::model::file::LARGEST_IN_MEMORY;
+use worker::build::Build;
+use worker::model::file::largest_in_memory;
 
 use super::models::LoadError;
 
@@ -96,8 +96,8 @@ impl InMemory {
 }
 
 fn check(bytes: u64) -> Result<(), LoadError> {
-    match bytes {
-        0..=LARGEST_IN_MEMORY => Ok(()),
-        bytes => Err(ModelError::TooLarge { bytes }.into()),
+    if bytes > largest_in_memory(Build::here()) {
+        return Err(LoadError::TooLarge(bytes));
     }
+    Ok(())
 }

@@ -46,6 +46,10 @@ impl Endpoint for Models {
                     let event = match models.load(id, origin, packing, files).await {
                         Ok(loaded) => ModelEvent::Loaded(loaded),
                         Err(LoadError::Stopped) => ModelEvent::Stopped,
+                        Err(LoadError::TooLarge(bytes)) => ModelEvent::TooLarge {
+                            bytes,
+                            why: file::too_large(Build::here(), bytes).to_string(),
+                        },
                         Err(LoadError::Failed(why) | LoadError::Broken(why)) => {
                             ModelEvent::Failed(why)
                         }
@@ -293,6 +297,8 @@ pub(super) enum LoadError {
     Stopped,
     /// In words for the reader.
     Failed(String),
+    /// This build cannot address this number of bytes.
+    TooLarge(u64),
     /// A download began or was promised and did not end, in words for the reader.
     Broken(String),
 }

@@ -100,7 +100,7 @@ pub(super) async fn all_beside(
                 }
                 Err(error @ (LoadError::Stopped | LoadError::Broken(_))) => return Err(error),
                 // Many models have no such file.
-                Err(LoadError::Failed(_)) => {}
+                Err(LoadError::Failed(_) | LoadError::TooLarge(_)) => {}
             }
         }
     }

@@ -60,11 +60,13 @@ pub enum ModelError {
     },
     /// Memory does not hold it.
     #[error(
-        "A model of {bytes} bytes is too large: WebAssembly has 4 GB of memory for everything."
+        "A model of {bytes} bytes is too large: WebAssembly has {memory_gb} GB of memory for everything."
     )]
     TooLarge {
         /// Its size.
         bytes: u64,
+        /// The most memory that this build can have.
+        memory_gb: u64,
     },
     /// More tokens than the model reads.
     #[error("The model reads at most {context} tokens, and {asked} were asked for.")]

@@ -3,14 +3,29 @@
 use engine::open::PartName;
 
 use super::error::ModelError;
+use crate::build::Build;
 
-/// Bytes of the largest weights that are read: the model that is built from them needs about as many
-/// of the 4 GiB that WebAssembly has.
-pub const LARGEST: u64 = 0xe000_0000;
+/// Bytes of the largest file that is read into memory by a build with 32-bit addresses: no piece of
+/// memory is larger than 2 GiB there.
+const LARGEST_PIECE: u64 = 0x7f00_0000;
 
-/// Bytes of the largest file that is read into memory, where the browser does not store it: no piece
-/// of memory is larger than 2 GiB.
-pub const LARGEST_IN_MEMORY: u64 = 0x7f00_0000;
+/// Bytes of the largest file that a build reads into memory, where the browser does not store it:
+/// file and model are in memory side by side.
+pub fn largest_in_memory(build: Build) -> u64 {
+    if build.is_wide() {
+        build.largest_weights() / 2
+    } else {
+        LARGEST_PIECE
+    }
+}
+
+/// The error of weights of this many bytes, which are too large for a build.
+pub fn too_large(build: Build, bytes: u64) -> ModelError {
+    ModelError::TooLarge {
+        bytes,
+        memory_gb: build.most_memory_gb(),
+    }
+}
 
 /// Returns whether a file that starts with these bytes is a web page, which a host sends in place of
 /// a file that it describes or does not have.

@@ -146,9 +146,9 @@ pub struct ModelHost {
 
 /// Bytes of memory that this program has taken from its host; natively 0, which means unknown.
 pub fn memory_bytes() -> u64 {
-    #[cfg(target_arch = "wasm32")]
-    return core::arch::wasm32::memory_size::<0>() as u64 * 65_536;
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(target_family = "wasm")]
+    return engine::kernel::memory_bytes();
+    #[cfg(not(target_family = "wasm"))]
     return 0;
 }
 

@@ -33,7 +33,7 @@ pub enum Origin {
 ///
 /// Each request but `Cancel` gets one last answer: the event that its line names,
 /// [`ModelEvent::Failed`], or [`ModelEvent::Stopped`] where it was cancelled or a newer request of
-/// its kind took its place.
+/// its kind took its place. `Load` may end in [`ModelEvent::TooLarge`], too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum ModelRequest {
     /// Loads a model in place of the one that is there: [`ModelEvent::Fetching`],
@@ -288,7 +288,7 @@ pub enum ModelEvent {
         /// The most likely tokens that it was chosen from, largest first.
         candidates: Vec<Candidate>,
         /// Bytes of the keys and values of the tokens that were read for it.
-        cache_bytes: usize,
+        cache_bytes: u64,
         /// Milliseconds that it took.
         elapsed_ms: f64,
     },
@@ -320,6 +320,13 @@ pub enum ModelEvent {
     Measured(Figures),
     /// The request was cancelled, or a newer one took its place.
     Stopped,
+    /// The weights are too large for the memory of this build.
+    TooLarge {
+        /// Bytes of the weights, or of the part of them that is too large.
+        bytes: u64,
+        /// In words for the reader.
+        why: String,
+    },
     /// The request failed, in words for the reader.
     Failed(String),
 }

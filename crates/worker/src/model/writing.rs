@@ -113,7 +113,7 @@ pub(super) async fn write(
             token: token_text(&*tokenizer, piece.id, false)?,
             text: piece.text,
             candidates,
-            cache_bytes: tokens_read * bytes_per_token,
+            cache_bytes: (tokens_read * bytes_per_token) as u64,
             elapsed_ms: 0.0,
         });
         pause().await;
