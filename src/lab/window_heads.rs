@@ -83,11 +83,12 @@ fn rollout(cx: CellCx, picture: OpenedPicture) -> AnyView {
                 <p class="verdict">
                     "By the weights up to block " {cx.num("blocks", &[], Format::Count)} " the token has read "
                     <strong>{cx.num("rollout.reached", &[], Format::Count)}</strong> " of "
-                    {cx.num("patches", &[], Format::Count)} " patches."
+                    {cx.num("patches", &[], Format::Count)} " patches. Its own place has "
+                    {cx.num("rollout.itself", &[], Format::Percent(1))} " of the whole."
                 </p>
                 <p class="hint">
-                    "Each block counts as half its residual stream and half the mean of its heads; where four tokens are merged, each \
-                    counts the same. Values and MLPs do not enter."
+                    "The scale ends at the largest share of another place. Each block counts as half its residual stream and half the \
+                    mean of its heads; where four tokens are merged, each counts the same. Values and MLPs do not enter."
                 </p>
             </section>
         </More>

@@ -203,6 +203,16 @@ fn a_token_attends_within_its_window() {
         let shares = &c.tensor("rollout").unwrap().values;
         assert_eq!(shares.shape(), [16, 16]);
         assert_near(shares.sum(), 1.0, 1e-4, "shares");
+        // In the first stage a token covers one patch: half of it stays itself in each block.
+        let own = c.at("own", &[]).unwrap() as usize;
+        let itself = c.at("rollout", &[own / 16, own % 16]);
+        assert_eq!(c.at("rollout.itself", &[]), itself);
+        let others = shares
+            .indexed_iter()
+            .filter(|(at, _)| [at[0], at[1]] != [own / 16, own % 16]);
+        let most = others.fold(0.0, |most: f64, (_, &share)| most.max(f64::from(share)));
+        assert_eq!(c.at("rollout.most", &[]), Some(most));
+        assert!(most > 0.0 && Some(most) < itself);
         c.at("rollout.reached", &[]).unwrap()
     };
     assert_eq!((rollout(&c), c.at("patches", &[])), (16.0, Some(256.0)));

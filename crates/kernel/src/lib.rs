@@ -74,18 +74,8 @@
 //! to `f32` while they are multiplied, which is exact: the results have the bits of [`matmul_f32`].
 //! Quantized weights are multiplied as integers, with activations in eight bits
 //! ([`QuantizedActivations`]): sums within a block are exact and equal everywhere. `int8_gemm.rs`
-//! writes the algorithm once over eight rows at a time. Measured as above, by one thread of the
-//! same machine; "all" has as many weights as GPT-2 124M.
-//!
-//! | product | reference in wasm | simd128 | relaxed |
-//! |---|---|---|---|
-//! | Q8_0 768x768 by 128 tokens | 4.9 Gop/s | 88 Gop/s | 166 Gop/s |
-//! | Q8_0 3072x768 by 128 tokens | 4.6 Gop/s | 92 Gop/s | 185 Gop/s |
-//! | Q8_0 768x3072 by 128 tokens | 4.9 Gop/s | 85 Gop/s | 157 Gop/s |
-//! | Q8_0 50257x768 by 128 tokens | 4.8 Gop/s | 91 Gop/s | 179 Gop/s |
-//! | Q8_0 all by one token | 146 ms | 6.9 ms, 19.0 GB/s | 5.5 ms, 24.2 GB/s |
-//! | Q4_0 all by one token | 161 ms | 7.9 ms, 8.9 GB/s | 4.7 ms, 14.7 GB/s |
-//! | f32 768x768 by 128 tokens | | 59 GFLOP/s | 60 GFLOP/s |
+//! writes the algorithm once over eight rows at a time. `BENCHMARKS.md` has the speed of each type on
+//! each path, the ceilings of the instructions, and what was tried.
 //!
 //! Most of the speed comes from two decisions: the order of the weights, and inner loops so short
 //! that all their values stay in registers. LLVM would unroll these loops and first load the values

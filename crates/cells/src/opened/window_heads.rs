@@ -157,7 +157,18 @@ fn compute(inputs: &Inputs, opened: &OpenedWindows) -> Result<Computation, CellE
     let distance = mean_distance(block, weights.view(), pixels)?;
     record.tensor("distance", &distance);
     let rollout = opened.means()?.rollout(number, own)?;
-    let most = rollout.fold(0.0_f32, |most, &share| most.max(share));
+    // What the token covers itself has by far the largest share; on its scale the others would be
+    // invisible.
+    let is_own = |y: usize, x: usize| y / token * side + x / token == own;
+    let (mut of_itself, mut most) = (0.0_f32, 0.0_f32);
+    for ((y, x), &share) in rollout.indexed_iter() {
+        if is_own(y, x) {
+            of_itself += share;
+        } else {
+            most = most.max(share);
+        }
+    }
+    record.number("rollout.itself", f64::from(of_itself));
     record.number("rollout.most", f64::from(most));
     let reached = rollout.iter().filter(|&&share| share > 0.0).count();
     record.number("rollout.reached", reached as f64);
