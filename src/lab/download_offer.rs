@@ -140,7 +140,7 @@ async fn size_while(
         match first.await {
             Ok(size) => return Ok(size),
             Err(WorkerEvent::Ready { build, threads, .. }) => {
-                *ready = Some(Engine { build, threads })
+                *ready = Some(Engine { build, threads });
             }
             Err(WorkerEvent::Terminated) => return Err(STOPPED.to_owned()),
             Err(WorkerEvent::Failed(why)) => return Err(failed(&why)),
@@ -173,7 +173,7 @@ async fn bandwidth(asked: &OpenRequest, engine: Engine) -> Result<f64, String> {
 }
 
 /// Waits for the worker of an engine, and for the reader's consent where something has to be
-/// fetched; returns the engine that runs.
+/// fetched and an engine before this one has not got it; returns the engine that runs.
 ///
 /// # Errors
 /// When the file is too large for the engine, the reader declines, the page may not fetch the
@@ -181,7 +181,7 @@ async fn bandwidth(asked: &OpenRequest, engine: Engine) -> Result<f64, String> {
 pub(super) async fn confirm(
     lab: Lab,
     worker: &Rc<ModelWorker>,
-    engine: Engine,
+    (engine, has_agreed): (Engine, bool),
     asked: &OpenRequest,
     url: &str,
 ) -> Result<Engine, OpenError> {
@@ -196,7 +196,7 @@ pub(super) async fn confirm(
         .flatten();
     let is_whole = |file: &&storage::StoredFile| file.total == Some(file.bytes);
     let mut ready = None;
-    let asks = if stored.len() == urls.len() && stored.iter().all(is_whole) {
+    let asks = if has_agreed || stored.len() == urls.len() && stored.iter().all(is_whole) {
         None
     } else if address::may_be_fetched(url) {
         let size = size_while(worker, &urls, &mut ready).await?;
@@ -208,7 +208,11 @@ pub(super) async fn confirm(
     let bytes = asks.and_then(|(bytes, _)| bytes).or(known);
     if let Some(bytes) = bytes.filter(|&bytes| bytes > engine.build.largest_weights()) {
         let why = too_large(engine.build, bytes).to_string();
-        return Err(OpenError::TooLarge { bytes, why });
+        return Err(OpenError::TooLarge {
+            bytes,
+            why,
+            agreed: false,
+        });
     }
     if asks.is_some() {
         let bandwidth = bandwidth(asked, engine).await?;

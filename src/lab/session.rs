@@ -57,8 +57,13 @@ pub(super) struct Engine {
 
 /// Why a model was not opened.
 pub(super) enum OpenError {
-    /// The engine's build cannot hold weights of this many bytes; in words for the reader.
-    TooLarge { bytes: u64, why: String },
+    /// The engine's build cannot hold weights of this many bytes; in words for the reader, and
+    /// whether the reader has agreed to fetch them.
+    TooLarge {
+        bytes: u64,
+        why: String,
+        agreed: bool,
+    },
     /// Another reason, in words for the reader.
     Other(String),
 }
@@ -386,7 +391,7 @@ fn wider(engine: Engine, asked: &OpenRequest, bytes: u64, why: String) -> Result
 /// Opens a model and passes on its answers until its worker ends.
 async fn session(lab: Lab, asked: OpenRequest, opening: u32) {
     let is_current = || lab.opened.try_get_value() == Some(opening);
-    let mut bytes = asked.bytes();
+    let (mut bytes, mut has_agreed) = (asked.bytes(), false);
     let (worker, opened) = loop {
         let (engine, worker) = match start(&asked, bytes) {
             Ok(started) => started,
@@ -399,7 +404,7 @@ async fn session(lab: Lab, asked: OpenRequest, opening: u32) {
         };
         // The one before, if there was one, ends with this.
         lab.worker.try_set_value(Some(Rc::clone(&worker)));
-        let opened = open(lab, &worker, engine, &asked).await;
+        let opened = open(lab, &worker, engine, &asked, has_agreed).await;
         // The reader has opened another one meanwhile, or left the page.
         if !is_current() {
             return;
@@ -407,7 +412,12 @@ async fn session(lab: Lab, asked: OpenRequest, opening: u32) {
         match opened {
             Ok(model) => break (worker, Ok(model)),
             Err(OpenError::Other(why)) => break (worker, Err(why)),
-            Err(OpenError::TooLarge { bytes: found, why }) => {
+            Err(OpenError::TooLarge {
+                bytes: found,
+                why,
+                agreed,
+            }) => {
+                has_agreed |= agreed;
                 match wider(engine, &asked, found, why) {
                     Ok(room) => bytes = room,
                     Err(why) => break (worker, Err(why)),
@@ -486,6 +496,7 @@ async fn open(
     worker: &Rc<ModelWorker>,
     engine: Engine,
     asked: &OpenRequest,
+    has_agreed: bool,
 ) -> Result<OpenModel, OpenError> {
     let untrained = match &asked.origin {
         Origin::Shape { seed, .. } => Some(*seed),
@@ -496,7 +507,7 @@ async fn open(
         mut threads,
     } = engine;
     if let Origin::Url(url) = &asked.origin {
-        Engine { build, threads } = confirm(lab, worker, engine, asked, url).await?;
+        Engine { build, threads } = confirm(lab, worker, (engine, has_agreed), asked, url).await?;
     }
     let load = ModelRequest::Load {
         origin: asked.origin.clone(),
@@ -520,7 +531,13 @@ async fn open(
         };
         match event {
             ModelEvent::Stopped => return Err(STOPPED.to_owned().into()),
-            ModelEvent::TooLarge { bytes, why } => return Err(OpenError::TooLarge { bytes, why }),
+            ModelEvent::TooLarge { bytes, why } => {
+                return Err(OpenError::TooLarge {
+                    bytes,
+                    why,
+                    agreed: true,
+                });
+            }
             ModelEvent::Failed(why) => return Err(why.into()),
             ModelEvent::Loaded(loaded) => {
                 // Random weights know no class.

@@ -57,8 +57,8 @@ pub(crate) struct FileHost {
 
 impl FileHost {
     /// Serves files by their paths on a free port of 127.0.0.1. `/huge.gguf` is said to have five
-    /// gigabytes, `/vast.gguf` fifty, and neither comes; a question about `/silent.gguf` is never
-    /// answered.
+    /// gigabytes, `/vast.gguf` fifty, and neither comes; `/shy.gguf` is as huge, and no question
+    /// about it is answered before it is fetched. One about `/silent.gguf` is never answered.
     pub(crate) fn start(files: Vec<(&'static str, Vec<u8>)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("the port's number");
@@ -170,7 +170,10 @@ impl Shared {
             return write!(stream, "HTTP/1.1 204 No Content\r\n{every}\r\n");
         }
         let promised = match path {
-            "/huge.gguf" => Some(5_000_000_000_u64),
+            "/shy.gguf" if method == "HEAD" => {
+                return write!(stream, "HTTP/1.1 405 Method Not Allowed\r\n{every}\r\n");
+            }
+            "/huge.gguf" | "/shy.gguf" => Some(5_000_000_000_u64),
             "/vast.gguf" => Some(50_000_000_000),
             _ => None,
         };

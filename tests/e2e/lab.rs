@@ -28,6 +28,15 @@ pub(crate) fn made(name: &str, bytes: &[u8]) -> PathBuf {
     path
 }
 
+/// A file of so many bytes that takes none of the disk.
+pub(crate) fn hollow(name: &str, bytes: u64) -> PathBuf {
+    let path = made(name, b"GGUF");
+    let file = std::fs::File::options().write(true).open(&path);
+    let file = file.expect("it can be written");
+    file.set_len(bytes).expect("a file with a hole");
+    path
+}
+
 /// Opens files as a reader does, through the picker.
 pub(crate) async fn choose(browser: &Browser, files: &[&Path]) {
     choose_in(browser, ".lab-open input[type=file]", files).await;

@@ -11,7 +11,7 @@ use tools::gguf::split;
 
 use super::browser::{Browser, Look, with_browser};
 use super::file_host::{FileHost, Sent};
-use super::lab::{choose, made, set, shared, start, text, wait_open};
+use super::lab::{choose, hollow, made, set, shared, start, text, wait_open};
 use super::reader::click;
 use super::site;
 use browser_harness::Habits;
@@ -40,7 +40,13 @@ pub(crate) async fn open_url(browser: &Browser, url: &str) -> String {
     open_named(browser).await
 }
 
-pub(crate) async fn open_named(browser: &Browser) -> String {
+/// Asks for an address and returns what the lab asks before it fetches.
+pub(crate) async fn ask(browser: &Browser, url: &str) -> String {
+    set(browser, json!({ "url": url })).await;
+    ask_named(browser).await
+}
+
+async fn ask_named(browser: &Browser) -> String {
     click(browser, Locator::XPath("//button[.='Fetch and open']")).await;
     browser
         .wait_for(
@@ -48,7 +54,11 @@ pub(crate) async fn open_named(browser: &Browser) -> String {
             "return !!document.querySelector('.lab-ahead, .lab-facts, .lab .cell-error')",
         )
         .await;
-    let question = text(browser, ".lab-ahead p").await;
+    text(browser, ".lab-ahead p").await
+}
+
+pub(crate) async fn open_named(browser: &Browser) -> String {
+    let question = ask_named(browser).await;
     if !question.is_empty() {
         click(browser, Locator::XPath("//button[.='Fetch it']")).await;
     }
@@ -302,13 +312,7 @@ fn where_nothing_can_be_kept_it_comes_into_memory_and_this_is_said() {
 fn what_is_too_large_or_not_there_is_named() {
     let host = FileHost::start(Vec::new());
     let server = site::serve(Habits::ROOT);
-    // It has no bytes on the disk.
-    let huge = made("huge.gguf", b"GGUF");
-    let file = std::fs::File::options()
-        .write(true)
-        .open(&huge)
-        .expect("it can be written");
-    file.set_len(50_000_000_000).expect("a file with a hole");
+    let huge = hollow("huge.gguf", 50_000_000_000);
     with_browser(async |browser| {
         start(browser, &server, Look::DESK_DARK).await;
         for (path, words) in [

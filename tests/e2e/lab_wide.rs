@@ -1,16 +1,13 @@
 //! The lab's engine with 64-bit addresses: it writes as the others do, and opens what is too large
 //! for them.
 
-use std::fs::File;
-use std::path::PathBuf;
-
 use fantoccini::Locator;
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Look, with_browser};
 use super::file_host::FileHost;
-use super::lab::{choose, made, set, shared, start, text, wait_open, write};
-use super::lab_kept::{error, open_url};
+use super::lab::{choose, hollow, made, set, shared, start, text, wait_open, write};
+use super::lab_kept::{ask, error, open_url};
 use super::reader::click;
 use super::site;
 use browser_harness::Habits;
@@ -54,15 +51,6 @@ async fn is_built(browser: &Browser) -> bool {
         skip::because("this site was built without 64-bit addresses");
     }
     built
-}
-
-/// A file of so many bytes that has none on the disk.
-fn huge(name: &str) -> PathBuf {
-    let path = made(name, b"GGUF");
-    let file = File::options().write(true).open(&path);
-    let file = file.expect("it can be written");
-    file.set_len(HUGE_BYTES).expect("a file with a hole");
-    path
 }
 
 /// The text that a build writes without chance, and the most likely tokens in one position.
@@ -112,7 +100,7 @@ fn a_small_model_writes_the_same_with_64_bit_addresses() {
 fn what_32_bits_cannot_address_is_for_the_wide_engine() {
     let host = FileHost::start(Vec::new());
     let server = site::serve(Habits::ROOT);
-    let huge = huge("wide.gguf");
+    let huge = hollow("wide.gguf", HUGE_BYTES);
     with_browser(async |browser| {
         on_every_page(browser, NOTE_WORKERS).await;
         start(browser, &server, Look::DESK_DARK).await;
@@ -147,24 +135,38 @@ fn what_32_bits_cannot_address_is_for_the_wide_engine() {
     std::fs::remove_file(&huge).expect("it can be taken away");
 }
 
-/// What the lab asks before it fetches an address.
-async fn ask(browser: &Browser, url: &str) -> String {
-    set(browser, json!({ "url": url })).await;
-    click(browser, Locator::XPath("//button[.='Fetch and open']")).await;
-    browser
-        .wait_for(
-            "a question",
-            "return !!document.querySelector('.lab-ahead')",
-        )
-        .await;
-    text(browser, ".lab-ahead p").await
+/// A host that does not say the size before: the reader is asked once, and the engine changes when
+/// the file begins to come.
+#[test]
+fn an_engine_that_finds_the_file_too_large_gives_way_without_another_question() {
+    let host = FileHost::start(Vec::new());
+    let server = site::serve(Habits::ROOT);
+    with_browser(async |browser| {
+        on_every_page(browser, NOTE_WORKERS).await;
+        start(browser, &server, Look::DESK_LIGHT).await;
+        if !is_built(browser).await {
+            return;
+        }
+        let question = ask(browser, &host.url("/shy.gguf")).await;
+        assert!(
+            !question.is_empty() && !question.contains("MB to fetch"),
+            "{question}"
+        );
+        assert_eq!(has_started_wide(browser).await, json!(false));
+        click(browser, Locator::XPath("//button[.='Fetch it']")).await;
+        // It breaks off after four bytes.
+        let why = error(browser).await;
+        assert!(!why.contains("too large"), "{why}");
+        assert_eq!(has_started_wide(browser).await, json!(true));
+        assert_eq!(text(browser, ".lab-ahead p").await, "", "asked again");
+    });
 }
 
 #[test]
 fn without_64_bit_memory_the_refusal_says_so() {
     let host = FileHost::start(Vec::new());
     let server = site::serve(Habits::ROOT);
-    let huge = huge("narrow.gguf");
+    let huge = hollow("narrow.gguf", HUGE_BYTES);
     with_browser(async |browser| {
         on_every_page(browser, NO_MEMORY64).await;
         on_every_page(browser, NOTE_WORKERS).await;

@@ -210,7 +210,7 @@ fn a_token_attends_within_its_window() {
         let others = shares
             .indexed_iter()
             .filter(|(at, _)| [at[0], at[1]] != [own / 16, own % 16]);
-        let most = others.fold(0.0, |most: f64, (_, &share)| most.max(f64::from(share)));
+        let most = others.fold(0.0, |most: f64, (_, &share)| most.max(share));
         assert_eq!(c.at("rollout.most", &[]), Some(most));
         assert!(most > 0.0 && Some(most) < itself);
         c.at("rollout.reached", &[]).unwrap()
