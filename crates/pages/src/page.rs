@@ -176,8 +176,8 @@ const LAB_TEXT: &str = "<h2 id=\"what-it-opens\">What it opens</h2>\n\
      <p>GPT-2, Llama and their relatives write. BERT compares sentences, and fills gaps where its file has the head for that. ViT and \
      Swin V2 say what is on a picture; DINOv2 makes features of it. The model runs in a worker of its own, and unloading it ends that \
      worker, which gives back all of its memory. WebAssembly has 4 GB \
-     for everything. Where the browser has 64-bit memory it may have 16 GB, so weights of more than about 3.7 GB open there, on one thread; \
-     without it they are refused, and where the browser can&#39;t keep a fetched file, those of more than 2.1 GB, too.</p>\n\
+     for everything, so weights of more than about 3.7 GB need a browser with 64-bit memory, which gives it up to 16 GB, and run \
+     on one thread. A file that the browser can&#39;t keep on this device is held beside its model, which halves what fits.</p>\n\
      <p>Before anything is fetched from an address, the lab says how large it is, how much memory it will take and how fast this device \
      would go through it, and asks. What comes is kept on this device, where only this site can read it, until you delete it from the list of \
      kept files or clear the browser&#39;s data for this site. A download that breaks off goes on where it was, if the host knows ranges. \
