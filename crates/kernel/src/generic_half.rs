@@ -61,7 +61,7 @@ pub(crate) unsafe fn matmul_half<V: Vector>(
     // SAFETY: as this function; a panel is two vectors of 4 or one of 8.
     unsafe {
         if 2 * V::LANES == PANEL_ROWS {
-            panels::<V, 2, 4>(weights, x, range, out);
+            panels::<V, 2, 5>(weights, x, range, out);
         } else {
             panels::<V, 1, 12>(weights, x, range, out);
         }

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::packed::{BLOCK, PANEL_ROWS, PackedF32};
+use super::tiles::{next_tile, opaque};
 use super::vector::Vector;
 
 /// Quantizes blocks of 32; see [`crate::QuantizedActivations`].
@@ -56,12 +57,11 @@ pub(crate) unsafe fn matmul_f32<V: Vector>(
     range: Range<usize>,
     out: *mut f32,
 ) {
-    // weights [M, K], x [T, K], out [T, M], of which the columns of these panels are written Eight
-    // totals in wasm, where all of a turn's tokens are loaded before the first is used: with twelve
-    // the registers run out. SAFETY: as this function; a panel is two vectors of 4 or one of 8.
+    // weights [M, K], x [T, K], out [T, M], of which the columns of these panels are written
+    // SAFETY: as this function; a panel is two vectors of 4 or one of 8.
     unsafe {
         if 2 * V::LANES == PANEL_ROWS {
-            panels::<V, 2, 4>(weights, x, range, out);
+            panels::<V, 2, 5>(weights, x, range, out);
         } else {
             panels::<V, 1, 12>(weights, x, range, out);
         }
@@ -120,21 +120,23 @@ pub(super) unsafe fn with_tokens<V: Vector, const P: usize, const N: usize>(
     unsafe {
         while token < tokens {
             let (x, to) = (x.add(token * inner), out.add(token * stride));
-            if token + N <= tokens {
-                tile::<V, P, N>(panel, x, inner, to, stride, left);
-                token += N;
-            } else if token + 4 <= tokens {
-                tile::<V, P, 4>(panel, x, inner, to, stride, left);
-                token += 4;
-            } else {
-                tile::<V, P, 1>(panel, x, inner, to, stride, left);
-                token += 1;
-            }
+            token += match next_tile(N, tokens - token) {
+                1 => tile::<V, P, 1>(panel, x, inner, to, stride, left),
+                4 => tile::<V, P, 4>(panel, x, inner, to, stride, left),
+                _ => tile::<V, P, N>(panel, x, inner, to, stride, left),
+            };
         }
     }
 }
 
+/// The tokens of a tile whose numbers are in registers at once, where a panel is two vectors and
+/// the tile has five: ten totals, two vectors of weights and these fill the registers that V8 uses.
+const LOADED: usize = 3;
+
 /// The product of one panel with `N` tokens, all totals in registers.
+///
+/// The compiler loads the numbers of all tokens of a stretch of code before it uses the first. An
+/// exit from the loop that is never taken parts a tile of five into two stretches.
 ///
 /// # Safety
 /// `panel` is at one of `inner` columns, `x` at `N` tokens, `out` at `N` rows, `stride` apart, with
@@ -147,16 +149,20 @@ unsafe fn tile<V: Vector, const P: usize, const N: usize>(
     out: *mut f32,
     stride: usize,
     left: usize,
-) {
+) -> usize {
     // SAFETY: k < inner and n < N stay inside the caller's bounds; P · LANES is 8.
     unsafe {
+        let never = opaque(usize::MAX);
         let mut totals = [[V::splat(0.0); P]; N];
-        for k in 0..inner {
+        'inner: for k in 0..inner {
             let mut weights = [V::splat(0.0); P];
             for (p, weight) in weights.iter_mut().enumerate() {
                 *weight = V::load(panel.add(k * PANEL_ROWS + p * V::LANES));
             }
             for n in 0..N {
+                if N == 5 && n == LOADED && k == never {
+                    break 'inner;
+                }
                 let number = V::splat(*x.add(n * inner + k));
                 for p in 0..P {
                     totals[n][p] = number.mul_add(weights[p], totals[n][p]);
@@ -167,6 +173,7 @@ unsafe fn tile<V: Vector, const P: usize, const N: usize>(
             put(totals[n], out.add(n * stride), left);
         }
     }
+    N
 }
 
 /// The product of four panels with one token.

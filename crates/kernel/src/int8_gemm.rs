@@ -28,6 +28,7 @@ use std::ops::Range;
 use super::inner_step::{InnerStep, InnerSteps};
 use super::packed::{BLOCK, EMPTY, PANEL_ROWS, PackedBlocks, centre, groups};
 use super::quantized_activations::QuantizedActivations;
+use super::tiles::opaque;
 
 /// Bytes of weights that one step of the inner loop reads, of eight rows together.
 pub(crate) const STEP_WEIGHTS: usize = 32;
@@ -224,14 +225,6 @@ pub(crate) const fn inner_steps<E: Int8Kernel>() -> InnerSteps {
         [E::OneTokenOf4::ADD_HALF, few],
         [E::OneToken::ADD_HALF, few],
     ]
-}
-
-/// The number `turns`, hidden from the compiler, which would otherwise unroll the loop and first
-/// load the values that all turns share: more than there are registers.
-#[inline(always)]
-pub(crate) fn opaque(turns: usize) -> usize {
-    // SAFETY: a reference is valid to read.
-    unsafe { std::ptr::read_volatile(&turns) }
 }
 
 /// Writes eight totals, or the `left` of them whose rows exist.

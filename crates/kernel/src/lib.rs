@@ -16,7 +16,7 @@
 //! | `dispatch.rs` | the public functions, and the choice of an implementation |
 //! | `table.rs` | [`Kernels`], the table of functions of one implementation, with methods that check lengths |
 //! | `reference.rs`, `reference_packed.rs` | the plain loops |
-//! | `generic.rs`, `generic_rows.rs`, `generic_packed.rs`, `generic_half.rs` | products, rows, packed `f32` weights and those of 16 bits, over the trait of `vector.rs` |
+//! | `generic.rs`, `generic_rows.rs`, `generic_packed.rs`, `generic_half.rs` | products, rows, packed `f32` weights and those of 16 bits, over the trait of `vector.rs`; `tiles.rs` divides tokens |
 //! | `int8_gemm.rs` | products of quantized weights, over a trait of eight rows |
 //! | `inner_step.rs` | names for the inner steps of those products |
 //! | `wasm.rs` | the intrinsics of WebAssembly, with addresses of 32 bits or of 64 |
@@ -138,6 +138,12 @@ mod int8_gemm;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod portable;
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_family = "wasm", target_feature = "simd128")
+))]
+#[allow(unsafe_code)]
+mod tiles;
 #[cfg(target_family = "wasm")]
 mod wasm;
 #[cfg(all(

@@ -71,6 +71,75 @@ loops!(pairs, |sum, a, b| i16x8_add(
     a
 ));
 
+/// The steps of a block of 32 columns, four columns a step.
+pub(crate) const BLOCK_STEPS: usize = 8;
+
+/// The multiplications and additions of the steps of one call of whole blocks.
+pub(crate) fn block_operations(sums: usize, products: usize) -> f64 {
+    (2 * TURNS * BLOCK_STEPS * sums * products) as f64
+}
+
+/// Loops of whole blocks of 32 columns: after the steps of a block each sum becomes a number, and is
+/// multiplied by two scales and added to a total. The format asks for that, whatever the kernel.
+macro_rules! blocks {
+    ($name:ident, |$sum:ident, $a:ident, $b:ident| $step:expr, |$whole:ident, $with:ident| $end:expr) => {
+        pub(crate) fn $name() -> Vec<Loop> {
+            fn run<const SUMS: usize>(turns: usize) {
+                let mut sums = black_box([i8x16_splat(1); SUMS]);
+                let mut totals = black_box([f32x4_splat(0.0); SUMS]);
+                let ($a, $b) = black_box((f32x4_splat(1.0), f32x4_splat(0.5)));
+                for _ in 0..turns {
+                    for _ in 0..BLOCK_STEPS {
+                        for sum in &mut sums {
+                            let $sum = *sum;
+                            *sum = $step;
+                        }
+                    }
+                    let $with = $b;
+                    for (total, $whole) in totals.iter_mut().zip(sums) {
+                        let number = f32x4_mul(f32x4_convert_i32x4($end), $a);
+                        *total = multiply_add(number, $b, *total);
+                    }
+                }
+                black_box((sums, totals));
+            }
+            let loops: [(usize, fn(usize)); 3] = [(8, run::<8>), (10, run::<10>), (12, run::<12>)];
+            loops.map(|(sums, run)| Loop { sums, run }).into()
+        }
+    };
+}
+
+/// The sum a · b + c by the instruction of the build.
+#[inline(always)]
+fn multiply_add(a: v128, b: v128, c: v128) -> v128 {
+    #[cfg(target_feature = "relaxed-simd")]
+    return f32x4_relaxed_madd(a, b, c);
+    #[cfg(not(target_feature = "relaxed-simd"))]
+    f32x4_add(f32x4_mul(a, b), c)
+}
+
+// Two steps of four columns each make a step of eight products.
+blocks!(
+    wide_blocks,
+    |sum, a, b| i32x4_add(
+        i32x4_add(i32x4_dot_i16x8(sum, b), a),
+        i32x4_dot_i16x8(sum, a)
+    ),
+    |sum, _ones| sum
+);
+#[cfg(target_feature = "relaxed-simd")]
+blocks!(
+    dot_blocks,
+    |sum, a, b| i32x4_relaxed_dot_i8x16_i7x16_add(a, b, sum),
+    |sum, _ones| sum
+);
+#[cfg(target_feature = "relaxed-simd")]
+blocks!(
+    pairs_blocks,
+    |sum, a, b| i16x8_add(i16x8_relaxed_dot_i8x16_i7x16(b, sum), a),
+    |sum, ones| i32x4_dot_i16x8(sum, ones)
+);
+
 /// Reads all of `numbers` once, in `STREAMS` parts side by side.
 pub(crate) fn read<const STREAMS: usize>(numbers: &[v128]) {
     let part = numbers.len() / STREAMS;

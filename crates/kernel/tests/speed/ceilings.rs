@@ -64,6 +64,22 @@ fn loops() -> Vec<(&'static str, usize, Vec<bare::Loop>)> {
     ]
 }
 
+/// The same for whole blocks, where a kernel's sums become numbers after each block.
+fn block_loops() -> Vec<(String, usize, Vec<bare::Loop>)> {
+    vec![
+        (of_blocks(WIDE), 16, bare::wide_blocks()),
+        #[cfg(target_feature = "relaxed-simd")]
+        (of_blocks(DOT), 16, bare::dot_blocks()),
+        #[cfg(target_feature = "relaxed-simd")]
+        (of_blocks(PAIRS), 16, bare::pairs_blocks()),
+    ]
+}
+
+/// The name of a limit by whole blocks.
+fn of_blocks(step: &str) -> String {
+    format!("blocks of {step}")
+}
+
 const MUL_ADD: &str = "f32x4_mul, f32x4_add";
 const RELAXED_MUL_ADD: &str = "f32x4_relaxed_madd";
 const WIDE: &str = "i32x4_dot_i16x8, i32x4_add";
@@ -136,15 +152,21 @@ fn print(runs: &[Run], unit: &str) {
         console_log!("{:<42} {:>7.1} {unit}", limit.name, limit.speed());
     }
     for run in runs.iter().filter(|run| !run.limit.is_empty()) {
-        let own = limits
-            .clone()
-            .filter(|limit| limit.name.starts_with(run.limit));
-        let ceiling = own.map(Run::speed).fold(0.0, f64::max);
+        let ceiling = |name: &str| {
+            let own = limits.clone().filter(|limit| limit.name.starts_with(name));
+            own.map(Run::speed).fold(0.0, f64::max)
+        };
+        let share =
+            |ceiling: f64| format!("{:.0} % of {ceiling:.1}", 100.0 * run.speed() / ceiling);
+        let blocks = match ceiling(&of_blocks(run.limit)) {
+            0.0 => String::new(),
+            blocks => format!(", by blocks {}", share(blocks)),
+        };
         console_log!(
-            "{:<42} {:>7.1} {unit} {:>4.0} % of {ceiling:.1} ({})",
+            "{:<42} {:>7.1} {unit} {} ({}){blocks}",
             run.name,
             run.speed(),
-            100.0 * run.speed() / ceiling,
+            share(ceiling(run.limit)),
             run.limit,
         );
     }
@@ -152,16 +174,22 @@ fn print(runs: &[Run], unit: &str) {
 
 /// Products of many tokens, which arithmetic limits.
 pub(crate) fn of_arithmetic() {
+    let bare = |name: &str, amount: f64, bare::Loop { sums, run }| Run {
+        name: format!("{name}, {sums} sums"),
+        limit: "",
+        amount,
+        call: Box::new(move || run(bare::TURNS)),
+        calls: 1,
+        fastest_ms: f64::INFINITY,
+    };
     let mut runs = Vec::new();
     for (name, products, loops) in loops() {
-        runs.extend(loops.into_iter().map(|bare::Loop { sums, run }| Run {
-            name: format!("{name}, {sums} sums"),
-            limit: "",
-            amount: bare::operations(sums, products),
-            call: Box::new(move || run(bare::TURNS)),
-            calls: 1,
-            fastest_ms: f64::INFINITY,
-        }));
+        let of = |one: bare::Loop| bare(name, bare::operations(one.sums, products), one);
+        runs.extend(loops.into_iter().map(of));
+    }
+    for (name, products, loops) in block_loops() {
+        let of = |one: bare::Loop| bare(&name, bare::block_operations(one.sums, products), one);
+        runs.extend(loops.into_iter().map(of));
     }
     for kernels in kernel::implementations() {
         if kernels.name() != "reference" {
