@@ -15,6 +15,9 @@ use crate::system;
 /// Flags for relaxed SIMD, in place of those of `.cargo/config.toml`.
 const RELAXED: &str = "-Ctarget-feature=+simd128,+relaxed-simd";
 
+/// The same as the checks by clippy have them, with what `.cargo/config.toml` adds.
+const CLIPPY_FLAGS: &str = "-Ctarget-feature=+simd128,+relaxed-simd --cfg erase_components";
+
 /// Flags without SIMD.
 const PLAIN: &str = "-Ctarget-feature=-simd128";
 
@@ -60,7 +63,7 @@ pub(super) fn clippy_wasm() -> Result<Outcome, Failure> {
 }
 
 /// The worker with each of its features alone, as the site's files are built, and all of it with
-/// relaxed SIMD.
+/// the kernels of relaxed SIMD.
 pub(super) fn clippy_workers() -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
     for feature in worker_features()? {
@@ -76,7 +79,7 @@ pub(super) fn clippy_workers() -> Result<Outcome, Failure> {
         "--features",
         "kernel/relaxed-simd,worker/relaxed-simd",
     ];
-    Ok(outcome + check(clippy(&relaxed).env("RUSTFLAGS", RELAXED))?)
+    Ok(outcome + check(&mut clippy(&relaxed))?)
 }
 
 /// The features of the worker that say what a file of it can do.
@@ -107,13 +110,16 @@ fn features_of(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// Clippy with warnings denied for the browser, with the list of calls that panic there.
+/// Clippy with warnings denied for the browser, with the list of calls that panic there. All checks
+/// have the flags of relaxed SIMD, where everything of SIMD128 is compiled too, so that no
+/// dependency is checked twice.
 fn clippy(arguments: &[&str]) -> Command {
     let mut clippy = cargo();
     clippy
         .args(["clippy", "--target", WASM_TARGET])
         .args(arguments)
         .args(["--", "-D", "warnings"])
+        .env("RUSTFLAGS", CLIPPY_FLAGS)
         .env("CLIPPY_CONF_DIR", project::root().join("xtask/clippy-wasm"));
     clippy
 }
