@@ -1,7 +1,6 @@
 //! What `public/models/MODELS.md` says, and whether a file holds and does it.
 
 use engine::format::safetensors::SafeTensors;
-use engine::kernel::threads;
 use engine::trainable::count;
 use std::path::{Path, PathBuf};
 use training::frame::{Figure, GZIP, HALF, Subject, Table, WEIGHTS, gzip_size, tables};
@@ -29,16 +28,8 @@ pub(crate) fn number(card: &Table, row: &str) -> f64 {
     found.parse().unwrap()
 }
 
-/// Threads change no bit.
-pub(crate) fn start_threads() {
-    let count = std::thread::available_parallelism().map_or(1, usize::from);
-    threads::start(count).unwrap();
-    threads::limit(count);
-}
-
 /// Compares a card with what its file holds and does.
 pub(crate) fn check<S: Subject>(subject: &S) {
-    start_threads();
     let name = subject.name();
     let card = &card(name);
     let bytes = std::fs::read(folder().join(card.get("file").unwrap())).unwrap();

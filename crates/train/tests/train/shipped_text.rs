@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cards::{card, check, folder, number, start_threads};
+use crate::cards::{card, check, folder, number};
 use engine::format::json;
 use engine::translate::{Pair, Translator, open};
 use explain::hidden_story;
@@ -46,7 +46,6 @@ fn translator(name: &str) -> Translator {
 
 #[test]
 fn translators_do_on_the_sites_own_set_what_their_cards_say() {
-    start_threads();
     let own = own().unwrap();
     for name in RACE {
         let card = card(name);
@@ -96,7 +95,6 @@ fn the_race_is_fair_and_attention_wins_it() {
 #[test]
 fn other_sentences_would_give_the_same_winner() {
     let Some(data) = pairs_folder() else { return };
-    start_threads();
     let split = Split::new(pairs::read(&data).unwrap(), &own().unwrap());
     let long: Vec<&Pair> = split.test.iter().filter(|pair| is_long(pair)).collect();
     let [fixed, attention, transformer] =
