@@ -18,7 +18,7 @@ const SITE_WASM_BYTES: Bounds = [182_000, 284_000];
 /// Most wasm that one page fetches before its cells run, chunks included and the worker not.
 const PAGE_WASM_BYTES: Bounds = [546_500, 716_000];
 /// Most worker code that a cell waits for: the first file, and those with its own code.
-const CELL_WASM_BYTES: Bounds = [189_500, 320_000];
+const CELL_WASM_BYTES: Bounds = [190_000, 320_000];
 /// Largest file of the engine that loads and measures full-size models. The goal is 170 kB, which
 /// it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
 const ENGINE_WASM_BYTES: Bounds = [211_000, 241_000];
