@@ -133,7 +133,7 @@ pub(super) unsafe fn with_tokens<V: Vector, const P: usize, const N: usize>(
 /// the tile has five: ten totals, two vectors of weights and these fill the registers that V8 uses.
 const LOADED: usize = 3;
 
-/// The product of one panel with `N` tokens, all totals in registers.
+/// The product of one panel with `N` tokens, all totals in registers. Returns `N`.
 ///
 /// The compiler loads the numbers of all tokens of a stretch of code before it uses the first. An
 /// exit from the loop that is never taken parts a tile of five into two stretches.

@@ -1,7 +1,8 @@
-//! How tokens are divided into tiles, whose totals stay in registers.
+//! How tokens are divided into tiles, whose totals stay in registers, and a number that keeps the
+//! compiler from loading more than the registers hold.
 
-/// A number hidden from the compiler. It would unroll a loop of known length and first load the
-/// values that all turns share: more than there are registers.
+/// The same number, hidden from the compiler. It would unroll a loop of known length and first load
+/// the values that all turns share.
 #[inline(always)]
 pub(crate) fn opaque(number: usize) -> usize {
     // SAFETY: a reference is valid to read.

@@ -15,7 +15,8 @@ use crate::system;
 /// Flags for relaxed SIMD, in place of those of `.cargo/config.toml`.
 const RELAXED: &str = "-Ctarget-feature=+simd128,+relaxed-simd";
 
-/// The same as the checks by clippy have them, with what `.cargo/config.toml` adds.
+/// The same for the checks by clippy, which look at the site too: with the other flag of
+/// `.cargo/config.toml`.
 const CLIPPY_FLAGS: &str = "-Ctarget-feature=+simd128,+relaxed-simd --cfg erase_components";
 
 /// Flags without SIMD.

@@ -174,7 +174,7 @@ fn print(runs: &[Run], unit: &str) {
 
 /// Products of many tokens, which arithmetic limits.
 pub(crate) fn of_arithmetic() {
-    let bare = |name: &str, amount: f64, bare::Loop { sums, run }| Run {
+    let limit = |name: &str, amount: f64, bare::Loop { sums, run }| Run {
         name: format!("{name}, {sums} sums"),
         limit: "",
         amount,
@@ -184,11 +184,11 @@ pub(crate) fn of_arithmetic() {
     };
     let mut runs = Vec::new();
     for (name, products, loops) in loops() {
-        let of = |one: bare::Loop| bare(name, bare::operations(one.sums, products), one);
+        let of = |one: bare::Loop| limit(name, bare::operations(one.sums, products), one);
         runs.extend(loops.into_iter().map(of));
     }
     for (name, products, loops) in block_loops() {
-        let of = |one: bare::Loop| bare(&name, bare::block_operations(one.sums, products), one);
+        let of = |one: bare::Loop| limit(&name, bare::block_operations(one.sums, products), one);
         runs.extend(loops.into_iter().map(of));
     }
     for kernels in kernel::implementations() {
