@@ -156,9 +156,11 @@ pub(crate) trait OneToken: Rows {
     const DOT_Q8: InnerStep;
     /// The name of [`Self::add_half`].
     const ADD_HALF: InnerStep;
-    /// The number of panels that are read side by side, 1 or 2. Two share the activations, and
-    /// memory answers two streams sooner than one.
+    /// The number of panels that are read side by side, 1, 2 or 4. They share the activations, and
+    /// memory answers several streams sooner than one.
     const PANELS: usize = 1;
+    /// The same for weights of 8 bits, which need fewer registers than packed ones.
+    const PANELS_OF_8_BITS: usize = Self::PANELS;
     /// Bytes of the activations of a block as [`Self::dot_q8`] reads them: 32, or the 64 that
     /// [`Self::prepare_block`] writes.
     const BLOCK_BYTES: usize = BLOCK;
@@ -299,10 +301,14 @@ unsafe fn one_token_by_panels<E: OneToken, const BITS: usize>(
 ) {
     // SAFETY: as the caller vouches.
     unsafe {
-        if E::PANELS == 2 {
-            one_token::<E, BITS, 2>(weights, tokens, panels, out);
+        match if BITS == 8 {
+            E::PANELS_OF_8_BITS
         } else {
-            one_token::<E, BITS, 1>(weights, tokens, panels, out);
+            E::PANELS
+        } {
+            1 => one_token::<E, BITS, 1>(weights, tokens, panels, out),
+            2 => one_token::<E, BITS, 2>(weights, tokens, panels, out),
+            _ => one_token::<E, BITS, 4>(weights, tokens, panels, out),
         }
     }
 }

@@ -237,13 +237,21 @@ struct Out(*mut f32);
 // writes.
 unsafe impl Sync for Out {}
 
+/// The most panels that a kernel reads side by side. Threads share a product in as many, so that no
+/// part but the last ends in fewer.
+const PANELS_TOGETHER: usize = 4;
+
 /// Runs a product on all threads, each with panels of rows of its own. They write to different
 /// columns of `out` `[T, rows]`.
 fn share(rows: usize, work: usize, out: &mut [f32], run: impl Fn(Range<usize>, *mut f32) + Sync) {
     let panels = rows.div_ceil(PANEL_ROWS);
-    let least = (LEAST_WORK * panels).div_ceil(work.max(1));
+    let groups = panels.div_ceil(PANELS_TOGETHER);
+    let least = (LEAST_WORK * groups).div_ceil(work.max(1));
     let out = &Out(out.as_mut_ptr());
-    threads::ranges(panels, least, |panels| run(panels, out.0));
+    threads::ranges(groups, least, |groups| {
+        let (start, end) = (groups.start * PANELS_TOGETHER, groups.end * PANELS_TOGETHER);
+        run(start..end.min(panels), out.0);
+    });
 }
 
 /// Runs the product of `x` `[T, K]` with a packed matrix `[M, K]` of plain numbers on all threads.

@@ -206,6 +206,7 @@ macro_rules! one_token {
     () => {
         type Constants = RelaxedConstants;
         const PANELS: usize = 2;
+        const PANELS_OF_8_BITS: usize = 4;
 
         #[inline(always)]
         unsafe fn constants<const BITS: usize>() -> RelaxedConstants {

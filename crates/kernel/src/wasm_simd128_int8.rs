@@ -225,6 +225,7 @@ impl OneToken for Simd128Int8 {
 
     const DOT_Q8: InnerStep = InnerStep::Wide;
     const ADD_HALF: InnerStep = InnerStep::Wide;
+    const PANELS_OF_8_BITS: usize = 2;
 
     #[inline(always)]
     unsafe fn constants<const BITS: usize>() -> Constants {

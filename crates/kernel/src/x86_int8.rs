@@ -202,6 +202,7 @@ impl<D: Dot> OneToken for X86Int8<D> {
 
     const DOT_Q8: InnerStep = D::STEP;
     const ADD_HALF: InnerStep = D::STEP;
+    const PANELS: usize = 4;
 
     #[inline(always)]
     unsafe fn constants<const BITS: usize>() {}
