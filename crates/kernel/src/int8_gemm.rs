@@ -26,7 +26,7 @@
 use std::ops::Range;
 
 use super::inner_step::{InnerStep, InnerSteps};
-use super::packed::{BLOCK, EMPTY, PANEL_ROWS, PackedBlocks, centre, groups};
+use super::packed::{BLOCK, EMPTY, PANEL_ROWS, PANELS_TOGETHER, PackedBlocks, centre, groups};
 use super::quantized_activations::QuantizedActivations;
 use super::tiles::opaque;
 
@@ -157,7 +157,7 @@ pub(crate) trait OneToken: Rows {
     /// The name of [`Self::add_half`].
     const ADD_HALF: InnerStep;
     /// The number of panels that are read side by side, 1, 2 or 4. They share the activations, and
-    /// memory answers several streams sooner than one.
+    /// memory delivers several streams faster than one.
     const PANELS: usize = 1;
     /// The same for weights of 8 bits, which need fewer registers than packed ones.
     const PANELS_OF_8_BITS: usize = Self::PANELS;
@@ -288,7 +288,18 @@ unsafe fn offsets<E: Rows>(least: E::Totals, scales: E::Totals, bits: usize) -> 
     unsafe { E::add_scaled(least, E::same(i32::from(centre(bits))), scales, 1.0) }
 }
 
-/// [`one_token`] with as many panels at a time as the instruction set has registers for.
+/// The number of panels that are multiplied with one token side by side.
+const fn panels_of<E: OneToken, const BITS: usize>() -> usize {
+    let panels = if BITS == 8 {
+        E::PANELS_OF_8_BITS
+    } else {
+        E::PANELS
+    };
+    assert!(matches!(panels, 1 | 2 | PANELS_TOGETHER));
+    panels
+}
+
+/// [`one_token`] with as many panels at a time as are fastest on the instruction set.
 ///
 /// # Safety
 /// As [`one_token`].
@@ -301,14 +312,10 @@ unsafe fn one_token_by_panels<E: OneToken, const BITS: usize>(
 ) {
     // SAFETY: as the caller vouches.
     unsafe {
-        match if BITS == 8 {
-            E::PANELS_OF_8_BITS
-        } else {
-            E::PANELS
-        } {
+        match const { panels_of::<E, BITS>() } {
             1 => one_token::<E, BITS, 1>(weights, tokens, panels, out),
             2 => one_token::<E, BITS, 2>(weights, tokens, panels, out),
-            _ => one_token::<E, BITS, 4>(weights, tokens, panels, out),
+            _ => one_token::<E, BITS, PANELS_TOGETHER>(weights, tokens, panels, out),
         }
     }
 }
@@ -363,7 +370,7 @@ unsafe fn one_token<E: OneToken, const BITS: usize, const P: usize>(
     // SAFETY: the caller vouches for the instruction set.
     let constants = unsafe { E::constants::<BITS>() };
     for first in panels.clone().step_by(P) {
-        // Where the last panel has no neighbour it is its own.
+        // Where fewer than `P` panels are left, the last one is read in place of those missing.
         let number = |p: usize| (first + p).min(panels.end - 1);
         let plain = (0..P).all(|p| weights.is_plain(number(p)));
         // SAFETY: panels of `blocks` blocks of `block_bytes` begin at `from`; the token has as many

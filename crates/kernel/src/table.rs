@@ -1,7 +1,7 @@
 //! One implementation of all kernels: a table of functions, with methods that check lengths.
 
 use super::inner_step::{InnerStep, InnerSteps};
-use super::packed::{BLOCK, BlockType, PANEL_ROWS, PackedBlocks, PackedF32};
+use super::packed::{BLOCK, BlockType, PANEL_ROWS, PANELS_TOGETHER, PackedBlocks, PackedF32};
 use super::packed_half::PackedHalf;
 use super::quantized_activations::QuantizedActivations;
 use super::threads;
@@ -231,25 +231,35 @@ const LEAST_WORK: usize = 1 << 17;
 /// The fewest rows of a product for which a thread copies B's panels.
 const LEAST_ROWS: usize = 32;
 
+/// The multiplications of a product `out` with so many columns of weights. With 32 bits a large one
+/// has more than fit.
+fn work_of(out: &[f32], cols: usize) -> usize {
+    out.len().saturating_mul(cols)
+}
+
 /// The start of a product, which several threads write to.
 struct Out(*mut f32);
 // SAFETY: no two threads are given the same rows or panels, so none writes where another reads or
 // writes.
 unsafe impl Sync for Out {}
 
-/// The most panels that a kernel reads side by side. Threads share a product in as many, so that no
-/// part but the last ends in fewer.
-const PANELS_TOGETHER: usize = 4;
-
-/// Runs a product on all threads, each with panels of rows of its own. They write to different
-/// columns of `out` `[T, rows]`.
+/// Runs a product of so many multiplications on all threads, each with panels of rows of its own.
+/// They write to different columns of `out` `[T, rows]`.
+///
+/// One token is multiplied with several panels at a time: a thread gets whole groups of them, of
+/// which only the last of the product may be smaller.
 fn share(rows: usize, work: usize, out: &mut [f32], run: impl Fn(Range<usize>, *mut f32) + Sync) {
     let panels = rows.div_ceil(PANEL_ROWS);
-    let groups = panels.div_ceil(PANELS_TOGETHER);
-    let least = (LEAST_WORK * groups).div_ceil(work.max(1));
+    let together = if out.len() == rows {
+        PANELS_TOGETHER
+    } else {
+        1
+    };
+    let groups = panels.div_ceil(together);
+    let least = LEAST_WORK.saturating_mul(groups).div_ceil(work.max(1));
     let out = &Out(out.as_mut_ptr());
     threads::ranges(groups, least, |groups| {
-        let (start, end) = (groups.start * PANELS_TOGETHER, groups.end * PANELS_TOGETHER);
+        let (start, end) = (groups.start * together, groups.end * together);
         run(start..end.min(panels), out.0);
     });
 }
@@ -272,7 +282,7 @@ fn share_packed(
     let tokens = x.len() / cols;
     let lengths = [x.len(), rows * cols, out.len()];
     check_product(operation, lengths, tokens, cols, rows);
-    share(rows, out.len() * cols, out, run);
+    share(rows, work_of(out, cols), out, run);
 }
 
 impl Kernels {
@@ -612,7 +622,7 @@ impl Kernels {
             out.len(),
             tokens.tokens()
         );
-        let work = out.len() * weights.cols();
+        let work = work_of(out, weights.cols());
         share(weights.rows(), work, out, |panels, out| {
             // SAFETY: the shapes fit, both factors hold what their shapes say, and no other thread
             // writes to the columns of these panels; the table is of this machine's instruction
