@@ -631,3 +631,14 @@ impl Kernels {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::work_of;
+
+    #[test]
+    fn more_work_than_can_be_counted_is_much_work() {
+        assert_eq!(work_of(&[0.0; 6], 5), 30);
+        assert_eq!(work_of(&[0.0; 4], usize::MAX / 4 + 1), usize::MAX);
+    }
+}
