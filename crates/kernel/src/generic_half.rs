@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::generic_packed::{put, with_tokens};
+use super::generic_packed::{put, quarter, with_tokens};
 use super::packed::PANEL_ROWS;
 use super::packed_half::{HalfType, PackedHalf};
 use super::vector::Vector;
@@ -90,14 +90,16 @@ unsafe fn panels<V: Vector, const P: usize, const N: usize>(
         let factor = V::splat(V::F16_FACTOR * weights.scale());
         let mut row = range.start * PANEL_ROWS;
         if tokens == 1 && weights.is_finite() {
-            while row + 4 * PANEL_ROWS <= end {
-                let (panels, out) = (from.add(row * inner), out.add(row));
+            let apart = quarter(end.saturating_sub(row));
+            for first in (row..row + apart).step_by(PANEL_ROWS) {
+                let (panels, out) = (from.add(first * inner), out.add(first));
+                let sizes = [inner, apart];
                 match weights.kind() {
-                    HalfType::F16 => four_panels::<V, F16, P>(panels, x, inner, out, factor),
-                    HalfType::Bf16 => four_panels::<V, Bf16, P>(panels, x, inner, out, factor),
+                    HalfType::F16 => four_panels::<V, F16, P>(panels, x, sizes, out, factor),
+                    HalfType::Bf16 => four_panels::<V, Bf16, P>(panels, x, sizes, out, factor),
                 }
-                row += 4 * PANEL_ROWS;
             }
+            row += 4 * apart;
         }
         if row >= end {
             return;
@@ -143,15 +145,16 @@ unsafe fn widen_panel<V: Vector, W: Widen, const P: usize>(
     }
 }
 
-/// The product of four panels with one token.
+/// The product of four panels, `apart` rows from each other, with one token.
 ///
 /// # Safety
-/// `panels` is at four of `inner` columns, `x` at one token, `out` at 32 numbers; P · LANES is 8.
+/// `panels` is at the first panel of `inner` columns, `x` at one token, `out` at the first of
+/// 3 · `apart` + 8 numbers; P · LANES is 8.
 #[inline(always)]
 unsafe fn four_panels<V: Vector, W: Widen, const P: usize>(
     panels: *const u16,
     x: *const f32,
-    inner: usize,
+    [inner, apart]: [usize; 2],
     out: *mut f32,
     factor: V,
 ) {
@@ -161,7 +164,7 @@ unsafe fn four_panels<V: Vector, W: Widen, const P: usize>(
         for k in 0..inner {
             let number = V::splat(*x.add(k));
             for n in 0..4 {
-                let column = panels.add((n * inner + k) * PANEL_ROWS);
+                let column = panels.add(n * apart * inner + k * PANEL_ROWS);
                 let weights: [V; P] = W::column(column, factor);
                 for p in 0..P {
                     totals[n][p] = number.mul_add(weights[p], totals[n][p]);
@@ -169,7 +172,7 @@ unsafe fn four_panels<V: Vector, W: Widen, const P: usize>(
             }
         }
         for n in 0..4 {
-            put(totals[n], out.add(n * PANEL_ROWS), PANEL_ROWS);
+            put(totals[n], out.add(n * apart), PANEL_ROWS);
         }
     }
 }

@@ -89,9 +89,12 @@ unsafe fn panels<V: Vector, const P: usize, const N: usize>(
         let mut row = range.start * PANEL_ROWS;
         // One token: the additions of one panel would wait for each other, those of four panels do
         // not.
-        while tokens == 1 && row + 4 * PANEL_ROWS <= end {
-            four_panels::<V, P>(from.add(row * inner), x, inner, out.add(row));
-            row += 4 * PANEL_ROWS;
+        if tokens == 1 {
+            let apart = quarter(end.saturating_sub(row));
+            for first in (row..row + apart).step_by(PANEL_ROWS) {
+                four_panels::<V, P>(from.add(first * inner), x, inner, apart, out.add(first));
+            }
+            row += 4 * apart;
         }
         while row < end {
             let panel = from.add(row * inner);
@@ -99,6 +102,14 @@ unsafe fn panels<V: Vector, const P: usize, const N: usize>(
             row += PANEL_ROWS;
         }
     }
+}
+
+/// The rows of each of four equal parts that are whole panels, of so many rows: one token is
+/// multiplied with a panel of each part at a time, so that the weights are read in four streams,
+/// each in the order of memory.
+#[inline(always)]
+pub(super) fn quarter(rows: usize) -> usize {
+    rows / (4 * PANEL_ROWS) * PANEL_ROWS
 }
 
 /// The product of one panel with all tokens, `N` of them at a time.
@@ -176,15 +187,17 @@ unsafe fn tile<V: Vector, const P: usize, const N: usize>(
     N
 }
 
-/// The product of four panels with one token.
+/// The product of four panels, `apart` rows from each other, with one token.
 ///
 /// # Safety
-/// `panels` is at four of `inner` columns, `x` at one token, `out` at 32 numbers.
+/// `panels` is at the first panel of `inner` columns, `x` at one token, `out` at the first of
+/// 3 · `apart` + 8 numbers; P · LANES is 8.
 #[inline(always)]
 unsafe fn four_panels<V: Vector, const P: usize>(
     panels: *const f32,
     x: *const f32,
     inner: usize,
+    apart: usize,
     out: *mut f32,
 ) {
     // SAFETY: k < inner, n < 4 and p < P stay inside the caller's bounds; P · LANES is 8.
@@ -194,13 +207,13 @@ unsafe fn four_panels<V: Vector, const P: usize>(
             let number = V::splat(*x.add(k));
             for n in 0..4 {
                 for p in 0..P {
-                    let at = (n * inner + k) * PANEL_ROWS + p * V::LANES;
+                    let at = n * apart * inner + k * PANEL_ROWS + p * V::LANES;
                     totals[n][p] = number.mul_add(V::load(panels.add(at)), totals[n][p]);
                 }
             }
         }
         for n in 0..4 {
-            put(totals[n], out.add(n * PANEL_ROWS), PANEL_ROWS);
+            put(totals[n], out.add(n * apart), PANEL_ROWS);
         }
     }
 }

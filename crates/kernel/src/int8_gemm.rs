@@ -156,8 +156,8 @@ pub(crate) trait OneToken: Rows {
     const DOT_Q8: InnerStep;
     /// The name of [`Self::add_half`].
     const ADD_HALF: InnerStep;
-    /// The number of panels that are read side by side, 1, 2 or 4. They share the activations, and
-    /// memory delivers several streams faster than one.
+    /// The number of panels that are multiplied at a time, 1, 2 or 4. They share the activations,
+    /// and memory delivers several streams faster than one.
     const PANELS: usize = 1;
     /// The same for weights of 8 bits, which need fewer registers than packed ones.
     const PANELS_OF_8_BITS: usize = Self::PANELS;
@@ -288,7 +288,7 @@ unsafe fn offsets<E: Rows>(least: E::Totals, scales: E::Totals, bits: usize) -> 
     unsafe { E::add_scaled(least, E::same(i32::from(centre(bits))), scales, 1.0) }
 }
 
-/// The number of panels that are multiplied with one token side by side.
+/// The number of panels that are multiplied with one token at a time.
 const fn panels_of<E: OneToken, const BITS: usize>() -> usize {
     let panels = if BITS == 8 {
         E::PANELS_OF_8_BITS
@@ -320,7 +320,12 @@ unsafe fn one_token_by_panels<E: OneToken, const BITS: usize>(
     }
 }
 
-/// The product with one token: reads every weight once, in the order of memory.
+/// The product with one token: reads every weight once.
+///
+/// The panels are divided into `P` parts, and one panel of each part is multiplied at a time. So
+/// the weights are read in `P` streams, each in the order of memory from its begin to its end. With
+/// `P` neighbours at a time each stream would end after a panel, and a processor that fetches what
+/// lies ahead of a stream would begin anew (`BENCHMARKS.md`).
 ///
 /// # Safety
 /// As [`matmul_blocks`], with one token and weights whose numbers have `BITS` bits.
@@ -369,9 +374,10 @@ unsafe fn one_token<E: OneToken, const BITS: usize, const P: usize>(
     };
     // SAFETY: the caller vouches for the instruction set.
     let constants = unsafe { E::constants::<BITS>() };
-    for first in panels.clone().step_by(P) {
+    let each = panels.len().div_ceil(P);
+    for place in 0..each {
         // Where fewer than `P` panels are left, the last one is read in place of those missing.
-        let number = |p: usize| (first + p).min(panels.end - 1);
+        let number = |p: usize| (panels.start + p * each + place).min(panels.end - 1);
         let plain = (0..P).all(|p| weights.is_plain(number(p)));
         // SAFETY: panels of `blocks` blocks of `block_bytes` begin at `from`; the token has as many
         // blocks.

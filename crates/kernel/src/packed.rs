@@ -16,7 +16,7 @@ use crate::half_precision::widened;
 /// Rows of a panel.
 pub const PANEL_ROWS: usize = 8;
 
-/// The most panels that a kernel reads side by side where there is one token.
+/// The most panels that a kernel multiplies at a time where there is one token.
 pub(crate) const PANELS_TOGETHER: usize = 4;
 
 /// Numbers that share one scale.

@@ -23,9 +23,9 @@ const WHOLE_SCALES: [u16; 4] = [0, 0x4000, 0xbc00, 0x4500];
 const UNDER_MIRI: bool = cfg!(miri);
 
 /// The numbers of rows, blocks of a row and tokens of a product, drawn from the sizes of a check: up
-/// to eight panels of eight rows, of which one token reads at most four side by side.
+/// to thirteen panels of eight rows, of which one token is multiplied with at most four at a time.
 fn shape([a, b, c]: [usize; 3]) -> [usize; 3] {
-    [a % 61, b % 6, c % 11]
+    [a % 101, b % 6, c % 11]
 }
 
 /// True where a block has a least weight.
