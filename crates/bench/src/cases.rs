@@ -42,6 +42,21 @@ impl Case {
         )
     }
 
+    /// The name of its model's shape.
+    pub(crate) fn model(&self) -> &'static str {
+        self.model
+    }
+
+    /// The type of its matrices.
+    pub(crate) fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// The worker's build.
+    pub(crate) fn build(&self) -> &'static str {
+        self.build
+    }
+
     /// The address of the page that measures it, relative to the site's base.
     pub(crate) fn page(&self, runs: u32) -> String {
         let Self {

@@ -1,13 +1,16 @@
 //! `bench`: measures full-size models in headless Chromium through the bench page of the built
 //! site, and prints one JSON line for each; with other options, how long edits of the lessons' cells
 //! or their training runs take, or pages over a slow line, or Lighthouse's scores, or an author's
-//! saves, or the memory of a long visit. `cargo xtask bench` builds the site and runs it.
+//! saves, or the memory of a long visit, or how large models open as files. `cargo xtask bench` builds the site and runs it.
 
 mod cases;
 mod cpu;
+mod drive;
 mod edits;
 mod lighthouse;
 mod measure;
+mod memory;
+mod model_files;
 mod options;
 mod pages;
 mod saves;
@@ -39,6 +42,8 @@ enum BenchError {
     UnknownProcessor,
     #[error("this processor ({name}) cannot run that: it lacks {lacks}")]
     Processor { name: String, lacks: String },
+    #[error("a model's file cannot be made: {0}")]
+    File(String),
     #[error("a measurement stopped")]
     Stopped,
 }
@@ -81,6 +86,12 @@ fn run() -> Result<ExitCode, BenchError> {
             println!("{line}");
         }
         return Ok(ExitCode::SUCCESS);
+    }
+    if options.files {
+        let scratch = std::env::temp_dir().join(format!("bench-{}", std::process::id()));
+        let opened = model_files::opened(dist, &scratch, &cases);
+        std::fs::remove_dir_all(&scratch)?;
+        return opened.map(|()| ExitCode::SUCCESS);
     }
     let server = Server::start(dist, Habits::ROOT)?;
     if options.edits {

@@ -30,6 +30,8 @@ Measures full-size models in headless Chromium: for each a JSON line with median
                  processor slowed down four times, 390 px; medians of --runs visits; --only WORD names pages
   --lighthouse   measure instead what Lighthouse says of each page with its settings for a phone; --runs and --only as above
   --soak MINUTES measure instead the memory of a long visit: all lessons by links, and a model in the lab, in rounds
+  --files        measure instead how large models open as files, made with random weights: from an address, from the browser's
+                 storage and from the disk, with the most memory; --only names other models than all large ones
   --loop         measure instead how long a save takes until the open page shows it: of a lesson, a style sheet, a file of
                  src/, a cell's computation. Files of the project are changed meanwhile, and put back
   --dist DIR     the built site (dist)
@@ -53,6 +55,8 @@ pub(crate) struct Options {
     pub(crate) lighthouse: bool,
     /// Minutes of a visit whose memory is measured.
     pub(crate) soak_minutes: Option<u32>,
+    /// Measure how files of models open.
+    pub(crate) files: bool,
     /// Measure what an author waits for.
     pub(crate) saves: bool,
     pub(crate) dist: String,
@@ -76,6 +80,7 @@ impl Options {
             pages: false,
             lighthouse: false,
             soak_minutes: None,
+            files: false,
             saves: false,
             dist: "dist".to_owned(),
             list: false,
@@ -101,6 +106,7 @@ impl Options {
                     let minutes = number("--soak", parser.value()?, 1, u32::MAX)?;
                     read.soak_minutes = Some(minutes);
                 }
+                Arg::Long("files") => read.files = true,
                 Arg::Long("loop") => read.saves = true,
                 Arg::Long("edits") => read.edits = true,
                 Arg::Long("trainings") => read.trainings = true,
@@ -119,13 +125,14 @@ impl Options {
     /// Whether they choose something else than the list of models.
     pub(crate) fn measures_pages(&self) -> bool {
         let visits = self.edits || self.trainings || self.pages || self.lighthouse || self.saves;
-        visits || self.soak_minutes.is_some()
+        visits || self.files || self.soak_minutes.is_some()
     }
 
     /// The lines of the list that they choose: all but those of large models, unless `--only` names
-    /// some.
+    /// some. Of models as files it is the large ones, each once.
     pub(crate) fn cases(&self) -> Vec<Case> {
         let chosen = |case: &Case| match self.only.is_empty() {
+            true if self.files => !case.is_usual() && case.build() == "relaxed",
             true => case.is_usual(),
             false => self.only.iter().any(|words| case.has_all(words)),
         };
@@ -172,6 +179,11 @@ mod tests {
         assert_eq!(count(&["--runs", "9", "--list"]), Some(18));
         assert_eq!(count(&["--beside", "2"]), Some(18));
         assert_eq!(count(&["--cpu", "avx2"]), Some(18));
+        assert_eq!(count(&["--files"]), Some(6));
+        assert_eq!(
+            count(&["--files", "--only", "llama3-1b q8_0 relaxed"]),
+            Some(1)
+        );
         for wrong in [
             &["--runs", "2"][..],
             &["--only"],

@@ -2,7 +2,6 @@
 //! a model write in the lab and closes it, and begins again. What grows from round to round is never
 //! given back.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -10,14 +9,10 @@ use browser_harness::{Chromium, ChromiumError, Logs, Server};
 use serde_json::{Value, json};
 
 use crate::BenchError;
+use crate::drive::{OPEN, press, script, wait};
 use crate::edits::lessons;
+use crate::memory::processes_bytes;
 use crate::pages::median;
-
-/// The most time that a page or a model may take.
-const PATIENCE: Duration = Duration::from_secs(180);
-
-/// Time between two looks at the page.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Time in which what was left is cleared away before memory is measured.
 const REST: Duration = Duration::from_secs(3);
@@ -51,16 +46,7 @@ const EDIT: &str = "
     const slider = document.querySelector('.cell-body input[type=range]');
     if (slider) { slider.stepUp(); tell(slider, 'input'); tell(slider, 'change'); }";
 
-/// A script: presses the button that says `arguments[0]`; false where there is none that can be
-/// pressed.
-const PRESS: &str = "
-    const button = [...document.querySelectorAll('.lab button')].find(one => one.textContent === arguments[0]);
-    if (!button || button.disabled) return false;
-    button.click();
-    return true";
-
-/// Scripts: whether the model of the lab is open, has written, and is closed.
-const OPEN: &str = "return document.querySelector('.lab-facts') !== null";
+/// Scripts: whether the model of the lab has written, and is closed.
 const WRITTEN: &str = "return [...document.querySelectorAll('.lab [role=status]')].some(one => one.textContent.startsWith('The text ended'))";
 const CLOSED: &str = "return document.querySelector('.lab-facts') === null";
 
@@ -141,36 +127,10 @@ async fn write(chromium: &Chromium) -> Result<(), BenchError> {
         ("Write", WRITTEN),
         ("Unload", CLOSED),
     ] {
-        wait(chromium, button, PRESS, &[json!(button)]).await?;
+        press(chromium, button).await?;
         wait(chromium, button, done, &[]).await?;
     }
     Ok(())
-}
-
-/// Waits until a script returns true.
-async fn wait(
-    chromium: &Chromium,
-    what: &str,
-    condition: &str,
-    arguments: &[Value],
-) -> Result<(), BenchError> {
-    let begun = Instant::now();
-    while script(chromium, condition, arguments).await? != json!(true) {
-        if begun.elapsed() > PATIENCE {
-            return Err(BenchError::NoResult(what.to_owned()));
-        }
-        tokio::time::sleep(LOOK).await;
-    }
-    Ok(())
-}
-
-async fn script(
-    chromium: &Chromium,
-    script: &str,
-    arguments: &[Value],
-) -> Result<Value, BenchError> {
-    let result = chromium.client().execute(script, arguments.to_vec()).await;
-    Ok(result.map_err(ChromiumError::from)?)
 }
 
 async fn measure(
@@ -197,51 +157,6 @@ async fn measure(
         listeners: of(&counters, "jsEventListeners"),
         processes_bytes: processes_bytes(argument),
     })
-}
-
-/// The memory of the process with this argument and of all that it started, in bytes; none where the
-/// system does not say.
-fn processes_bytes(argument: &str) -> Option<f64> {
-    let mut parents = HashMap::new();
-    let mut own = Vec::new();
-    for entry in std::fs::read_dir("/proc").ok()?.flatten() {
-        let Some(id) = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse::<u32>().ok())
-        else {
-            continue;
-        };
-        // A process may have ended since it was listed.
-        let read = |file: &str| std::fs::read_to_string(entry.path().join(file)).ok();
-        let Some(stat) = read("stat") else { continue };
-        // Number, name in parentheses, state, number of the parent.
-        let parent = stat
-            .rsplit_once(')')
-            .and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
-        parents.insert(id, parent.unwrap_or(0));
-        let has = |line: String| line.split('\0').any(|part| part == argument);
-        if read("cmdline").is_some_and(has) {
-            own.push(id);
-        }
-    }
-    let is_own = |mut id: u32| loop {
-        if own.contains(&id) {
-            return true;
-        }
-        match parents.get(&id) {
-            Some(&parent) if parent != 0 => id = parent,
-            _ => return false,
-        }
-    };
-    let kilobytes = |id: &&u32| {
-        let text = std::fs::read_to_string(format!("/proc/{id}/smaps_rollup")).ok()?;
-        let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
-        line.split_whitespace().next()?.parse::<f64>().ok()
-    };
-    let browser: Vec<&u32> = parents.keys().filter(|id| is_own(**id)).collect();
-    let all: Vec<f64> = browser.iter().filter_map(kilobytes).collect();
-    (!all.is_empty()).then(|| 1024.0 * all.iter().sum::<f64>())
 }
 
 fn megabytes(bytes: Option<f64>) -> String {
@@ -294,7 +209,7 @@ fn table(rounds: &[Round]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Round, processes_bytes, table};
+    use super::{Round, table};
 
     #[test]
     fn growth_is_that_of_medians_without_the_first_round() {
@@ -317,17 +232,6 @@ mod tests {
         assert_eq!(
             lines[6],
             "from the first 1 to the last 1 rounds: heap +10.0 %, nodes +0.0 %, listeners +3.8 %, processes +0.0 %"
-        );
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn processes_are_found_by_an_argument() {
-        let own = std::env::args().next().unwrap_or_default();
-        assert!(processes_bytes(&own).is_some_and(|bytes| bytes > 1e5));
-        assert_eq!(
-            processes_bytes("no process has this argument, has it?"),
-            None
         );
     }
 }
