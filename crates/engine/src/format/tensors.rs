@@ -7,6 +7,7 @@
 //! with a number that is not finite.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use ndarray::{ArrayD, ArrayView2, IxDyn};
 
@@ -237,14 +238,21 @@ impl Tensors {
     fn check_entry(&self, entry: &Entry) -> Result<(), FormatError> {
         match entry.element {
             Element::Number(kind) if kind.block_len() > 1 => {
-                self.check_blocks(entry, kind, &self.bytes_of(entry)?)
+                self.check_blocks(entry, kind, 0, &self.bytes_of(entry)?)
             }
             _ => self.numbers(entry).map(drop),
         }
     }
 
-    /// As [`Self::check_finite`] for the blocks of one tensor, which are unpacked in parts.
-    fn check_blocks(&self, entry: &Entry, kind: Type, blocks: &[u8]) -> Result<(), FormatError> {
+    /// As [`Self::check_finite`] for blocks of one tensor from element `start` on, which are
+    /// unpacked in parts.
+    fn check_blocks(
+        &self,
+        entry: &Entry,
+        kind: Type,
+        start: usize,
+        blocks: &[u8],
+    ) -> Result<(), FormatError> {
         const BLOCKS: usize = 1024;
         let mut numbers = vec![0.0; BLOCKS * kind.block_len()];
         let parts = blocks.chunks(BLOCKS * kind.block_bytes());
@@ -252,7 +260,7 @@ impl Tensors {
             let count = bytes.len() / kind.block_bytes() * kind.block_len();
             let part = numbers.get_mut(..count).unwrap_or_default();
             quant::dequantize(kind, bytes, part).map_err(|error| self.unread(entry, error))?;
-            self.check_numbers(entry, part, n * BLOCKS * kind.block_len())?;
+            self.check_numbers(entry, part, start + n * BLOCKS * kind.block_len())?;
         }
         Ok(())
     }
@@ -346,10 +354,14 @@ impl Tensors {
             self.wrong(entry, &expected, error)
         };
         if kind.block_len() > 1 || kind.is_half() {
-            let blocks = self.bytes_of(entry)?;
-            self.check_blocks(entry, kind, &blocks)?;
-            let matrix = Matrix::new(kind, rows, cols, blocks.into_owned());
-            return matrix.map_err(|error| wrong(error.to_string()));
+            let row_bytes = kind.bytes(cols).unwrap_or_default();
+            let read = |range: Range<usize>| {
+                let (start, length) = (range.start * row_bytes, range.len() * row_bytes);
+                let blocks = self.bytes_at(entry, entry.start + start, length)?;
+                self.check_blocks(entry, kind, range.start * cols, &blocks)?;
+                Ok(blocks)
+            };
+            return Matrix::by_rows(kind, [rows, cols], read, |error| wrong(error.to_string()));
         }
         let numbers = self.numbers(entry)?;
         let view = ArrayView2::from_shape((rows, cols), &numbers);

@@ -5,6 +5,8 @@
 //! whose products have the bits of those in F32. A matrix of any other type is unpacked a few rows
 //! at a time while it is multiplied.
 
+use std::ops::Range;
+
 use super::matrix::PANEL;
 use super::{QuantError, Type};
 use crate::kernel::{
@@ -39,14 +41,12 @@ impl Blocks {
         cols: usize,
         bytes: Vec<u8>,
     ) -> Result<Self, QuantError> {
-        let quick = |kind| Self::Quick(PackedBlocks::new(kind, &bytes, rows, cols));
+        if let Some(mut quick) = Self::empty(kind, rows, cols) {
+            quick.set_rows(0, &bytes);
+            return Ok(quick);
+        }
         let half = |kind| Self::Half(PackedHalf::new(kind, &bytes, rows, cols));
         Ok(match kind {
-            Type::Q8_0 => quick(BlockType::Q8_0),
-            Type::Q4_0 => quick(BlockType::Q4_0),
-            Type::Q4_1 => quick(BlockType::Q4_1),
-            Type::Q5_1 => quick(BlockType::Q5_1),
-            Type::Q6 => quick(BlockType::Q6),
             Type::F16 => half(HalfType::F16),
             Type::Bf16 => half(HalfType::Bf16),
             _ => Self::Stored {
@@ -56,6 +56,27 @@ impl Blocks {
                 bytes,
             },
         })
+    }
+
+    /// A matrix whose rows are to be set, of whole blocks; `None` where the type has no kernel for
+    /// blocks.
+    pub(super) fn empty(kind: Type, rows: usize, cols: usize) -> Option<Self> {
+        let kind = match kind {
+            Type::Q8_0 => BlockType::Q8_0,
+            Type::Q4_0 => BlockType::Q4_0,
+            Type::Q4_1 => BlockType::Q4_1,
+            Type::Q5_1 => BlockType::Q5_1,
+            Type::Q6 => BlockType::Q6,
+            _ => return None,
+        };
+        Some(Self::Quick(PackedBlocks::zeros(kind, rows, cols)))
+    }
+
+    /// Sets some rows of a matrix that was made by [`Self::empty`], from row `first` on.
+    pub(super) fn set_rows(&mut self, first: usize, bytes: &[u8]) {
+        if let Self::Quick(packed) = self {
+            packed.set_rows(first, bytes);
+        }
     }
 
     /// The type of its elements.
@@ -113,17 +134,23 @@ impl Blocks {
         }
     }
 
-    /// The blocks in the type that has a kernel ([`Type::fast`]), with the same numbers; `None` for
-    /// a matrix that has a kernel already, or one whose scales half precision does not hold.
-    pub(super) fn fast_blocks(&self) -> Option<Vec<u8>> {
-        match self {
-            Self::Stored { kind, bytes, .. } => match kind {
-                Type::Q4K => super::q4_k::as_q4_1(bytes),
-                Type::Q5_0 => super::q5_0::as_q5_1(bytes),
-                Type::Q5K => super::q5_k::as_q5_1(bytes),
-                Type::Q6K => super::q6_k::as_q6(bytes),
-                _ => None,
-            },
+    /// The blocks of some rows in the type that has a kernel ([`Type::fast`]), with the same
+    /// numbers; `None` for a matrix that has a kernel already, or where half precision does not
+    /// hold their scales.
+    pub(super) fn fast_blocks(&self, rows: Range<usize>) -> Option<Vec<u8>> {
+        let Self::Stored {
+            kind, cols, bytes, ..
+        } = self
+        else {
+            return None;
+        };
+        let row_bytes = kind.bytes(*cols)?;
+        let bytes = bytes.get(rows.start * row_bytes..rows.end * row_bytes)?;
+        match kind {
+            Type::Q4K => super::q4_k::as_q4_1(bytes),
+            Type::Q5_0 => super::q5_0::as_q5_1(bytes),
+            Type::Q5K => super::q5_k::as_q5_1(bytes),
+            Type::Q6K => super::q6_k::as_q6(bytes),
             _ => None,
         }
     }

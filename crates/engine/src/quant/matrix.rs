@@ -2,6 +2,8 @@
 //!
 //! F32 is in [`PackedF32`], the other types in [`Blocks`].
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
@@ -17,9 +19,31 @@ use crate::shape::{contiguous, elements_mut, expect, matrix, mismatch};
 /// tokens are multiplied with them.
 pub(super) const PANEL: usize = 16_384;
 
+/// Bytes of the rows that are read at a time where a matrix is packed as they come: 4 MiB.
+const PIECE: usize = 4 << 20;
+
 /// A weight matrix `[rows, cols]`. A clone shares its elements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix(Arc<Packed>);
+
+/// Checks that so many bytes are a matrix `[rows, cols]` of a type.
+///
+/// # Errors
+/// When they are not, or its rows are not whole blocks.
+fn check_length(
+    kind: Type,
+    [rows, cols]: [usize; 2],
+    bytes: usize,
+) -> std::result::Result<(), QuantError> {
+    let length = kind.bytes(cols).and_then(|row| row.checked_mul(rows));
+    if length == Some(bytes) {
+        return Ok(());
+    }
+    Err(QuantError::Length {
+        expected: format!("{:?} in {}", [rows, cols], kind.name()),
+        found: format!("{bytes} bytes"),
+    })
+}
 
 /// The storage of a matrix.
 #[derive(Debug, PartialEq)]
@@ -41,13 +65,7 @@ impl Matrix {
         cols: usize,
         bytes: Vec<u8>,
     ) -> std::result::Result<Self, QuantError> {
-        let length = kind.bytes(cols).and_then(|row| row.checked_mul(rows));
-        if length != Some(bytes.len()) {
-            return Err(QuantError::Length {
-                expected: format!("{:?} in {}", [rows, cols], kind.name()),
-                found: format!("{} bytes", bytes.len()),
-            });
-        }
+        check_length(kind, [rows, cols], bytes.len())?;
         let packed = match kind {
             Type::F32 => {
                 let mut plain = PackedF32::zeros(rows, cols);
@@ -62,6 +80,37 @@ impl Matrix {
             _ => Packed::Blocks(Blocks::new(kind, rows, cols, bytes)?),
         };
         Ok(Self(Arc::new(packed)))
+    }
+
+    /// A matrix `[rows, cols]` of which `read` gives the blocks of some rows. A type with a kernel
+    /// for blocks is packed a few rows at a time, so that the blocks of all rows are never in memory
+    /// beside the matrix.
+    ///
+    /// # Errors
+    /// Those of `read`; and as [`Self::new`], made by `wrong`.
+    pub fn by_rows<'a, E>(
+        kind: Type,
+        [rows, cols]: [usize; 2],
+        mut read: impl FnMut(Range<usize>) -> std::result::Result<Cow<'a, [u8]>, E>,
+        wrong: impl Fn(QuantError) -> E,
+    ) -> std::result::Result<Self, E> {
+        let row_bytes = kind.bytes(cols).unwrap_or_default();
+        let empty = match row_bytes {
+            0 => None,
+            _ => Blocks::empty(kind, rows, cols),
+        };
+        let Some(mut packed) = empty else {
+            let bytes = read(0..rows)?.into_owned();
+            return Self::new(kind, rows, cols, bytes).map_err(wrong);
+        };
+        let height = (PIECE / row_bytes).max(1);
+        for first in (0..rows).step_by(height) {
+            let range = first..rows.min(first + height);
+            let bytes = read(range.clone())?;
+            check_length(kind, [range.len(), cols], bytes.len()).map_err(&wrong)?;
+            packed.set_rows(first, &bytes);
+        }
+        Ok(Self(Arc::new(Packed::Blocks(packed))))
     }
 
     /// A matrix of numbers in `f32`.
@@ -104,15 +153,18 @@ impl Matrix {
         let (rows, cols) = self.dim();
         let height = (PANEL / cols.max(1)).max(1);
         let mut panel = vec![0.0; height * cols];
-        let mut bytes = Vec::with_capacity(kind.bytes(rows * cols).unwrap_or_default());
-        for first in (0..rows).step_by(height) {
-            let here = height.min(rows - first);
-            for (n, numbers) in panel.chunks_exact_mut(cols.max(1)).take(here).enumerate() {
-                self.unpack_row(first + n, numbers);
+        let read = |range: Range<usize>| {
+            let mut bytes = Vec::with_capacity(kind.bytes(range.len() * cols).unwrap_or_default());
+            for first in range.clone().step_by(height) {
+                let here = height.min(range.end - first);
+                for (n, numbers) in panel.chunks_exact_mut(cols.max(1)).take(here).enumerate() {
+                    self.unpack_row(first + n, numbers);
+                }
+                bytes.extend(quantize(kind, &panel[..here * cols])?);
             }
-            bytes.extend(quantize(kind, &panel[..here * cols])?);
-        }
-        Self::new(kind, rows, cols, bytes)
+            Ok(Cow::Owned(bytes))
+        };
+        Self::by_rows(kind, [rows, cols], read, |error| error)
     }
 
     /// The same matrix in the type that stands for its own where that has no fast product, see
@@ -126,13 +178,12 @@ impl Matrix {
         if kind == self.kind() {
             return Ok(self.clone());
         }
-        if let Packed::Blocks(blocks) = &*self.0
-            && let Some(bytes) = blocks.fast_blocks()
-        {
-            let (rows, cols) = self.dim();
-            return Self::new(kind, rows, cols, bytes);
-        }
-        self.repacked(Type::Q8_0)
+        let (rows, cols) = self.dim();
+        let read = |range| match &*self.0 {
+            Packed::Blocks(blocks) => blocks.fast_blocks(range).map(Cow::Owned).ok_or(()),
+            Packed::Plain(_) => Err(()),
+        };
+        Self::by_rows(kind, [rows, cols], read, drop).or_else(|()| self.repacked(Type::Q8_0))
     }
 
     /// The type of its elements.
@@ -457,6 +508,75 @@ mod tests {
             let bytes = quantize(kind, &numbers(9 * 256)).unwrap();
             let matrix = Matrix::new(kind, 9, 256, bytes).unwrap();
             assert_eq!(matrix.fast().unwrap().size(), size, "{}", kind.name());
+        }
+    }
+
+    /// Rows that come in three pieces make the same matrix as all of them; types without such a
+    /// kernel are asked for once.
+    #[test]
+    fn a_matrix_is_packed_as_its_rows_come() {
+        let (rows, cols) = (3 * PIECE / 1100, 1024);
+        for kind in [Type::Q8_0, Type::Q6K, Type::F16] {
+            let bytes = quantize(kind, &numbers(rows * cols)).unwrap();
+            let row_bytes = kind.bytes(cols).unwrap();
+            let mut asked = Vec::new();
+            let read = |range: Range<usize>| {
+                let part = &bytes[range.start * row_bytes..range.end * row_bytes];
+                asked.push(range);
+                Ok(Cow::Borrowed(part))
+            };
+            let found = Matrix::by_rows(kind, [rows, cols], read, |error| error);
+            let matrix = Matrix::new(kind, rows, cols, bytes.clone()).unwrap();
+            assert_eq!(found.unwrap(), matrix);
+            let count = if kind == Type::Q8_0 { 3 } else { 1 };
+            assert_eq!(asked.len(), count, "{asked:?}");
+            // In the type that stands for its own, whose scales are rounded.
+            let ids = [0, rows / 2, rows - 1];
+            let [own, fast] = [&matrix, &matrix.fast().unwrap()].map(|one| one.rows(&ids).unwrap());
+            let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-3 * a.abs();
+            assert!(own.iter().zip(&fast).all(close), "{}", kind.name());
+            let again = matrix.repacked(Type::Q8_0).unwrap();
+            assert_eq!(again.dim(), matrix.dim());
+            if kind == Type::Q8_0 {
+                assert_eq!(again, matrix);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_do_not_come_are_errors() {
+        let by_rows = |kind, cols, bytes: Result<usize, &str>| {
+            let read = |_| {
+                bytes
+                    .map(|count| Cow::Owned(vec![0; count]))
+                    .map_err(str::to_owned)
+            };
+            Matrix::by_rows(kind, [2, cols], read, |error| error.to_string())
+        };
+        assert!(by_rows(Type::Q8_0, 32, Ok(68)).is_ok());
+        for (kind, cols, bytes, expected) in [
+            (Type::Q8_0, 32, Err("the disk is gone"), "the disk is gone"),
+            (Type::F32, 32, Err("the disk is gone"), "the disk is gone"),
+            (
+                Type::Q8_0,
+                32,
+                Ok(67),
+                "expected [2, 32] in Q8_0, found 67 bytes",
+            ),
+            (
+                Type::Q8_0,
+                16,
+                Ok(34),
+                "expected [2, 16] in Q8_0, found 34 bytes",
+            ),
+            (
+                Type::F32,
+                2,
+                Ok(15),
+                "expected [2, 2] in F32, found 15 bytes",
+            ),
+        ] {
+            assert_eq!(by_rows(kind, cols, bytes).unwrap_err(), expected);
         }
     }
 

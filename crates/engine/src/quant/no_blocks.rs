@@ -1,6 +1,8 @@
 //! What stands in for matrices in blocks in a build without them (feature `blocks`): the files of
 //! the lessons' models have none, and what computes with them is 8 kB after gzip.
 
+use std::ops::Range;
+
 use super::{QuantError, Type};
 
 /// No matrix at all.
@@ -15,6 +17,14 @@ impl Blocks {
         _bytes: Vec<u8>,
     ) -> Result<Self, QuantError> {
         Err(QuantError::Unsupported(kind.name().to_owned()))
+    }
+
+    pub(super) fn empty(_kind: Type, _rows: usize, _cols: usize) -> Option<Self> {
+        None
+    }
+
+    pub(super) fn set_rows(&mut self, _first: usize, _bytes: &[u8]) {
+        match *self {}
     }
 
     pub(super) fn kind(&self) -> Type {
@@ -37,7 +47,7 @@ impl Blocks {
         match *self {}
     }
 
-    pub(super) fn fast_blocks(&self) -> Option<Vec<u8>> {
+    pub(super) fn fast_blocks(&self, _rows: Range<usize>) -> Option<Vec<u8>> {
         match *self {}
     }
 

@@ -1,6 +1,9 @@
 //! Random weights by the engine's formula, packed as they are drawn: the plain numbers of a large
 //! matrix are never all in memory.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use engine::EngineError;
 use engine::Result;
 use engine::formula::{Formula, fill};
@@ -60,19 +63,18 @@ impl Parameters for RandomWeights {
             found: error.to_string(),
         };
         let height = (PANEL / cols).max(1);
-        let mut blocks = Vec::with_capacity(self.kind.bytes(rows * cols).unwrap_or_default());
-        for first in (0..rows).step_by(height) {
-            let numbers = height.min(rows - first) * cols;
-            // Element i of a parameter is the first one of seed + i.
-            let panel = fill(
-                name,
-                2,
-                numbers,
-                self.seed.wrapping_add((first * cols) as u64),
-            );
-            blocks.extend(quantize(self.kind, &panel).map_err(wrong)?);
-        }
-        Matrix::new(self.kind, rows, cols, blocks)
+        let draw = |rows: Range<usize>| {
+            let numbers = rows.len() * cols;
+            let mut blocks = Vec::with_capacity(self.kind.bytes(numbers).unwrap_or_default());
+            for first in rows.clone().step_by(height) {
+                let numbers = height.min(rows.end - first) * cols;
+                // Element i of a parameter is the first one of seed + i.
+                let seed = self.seed.wrapping_add((first * cols) as u64);
+                blocks.extend(quantize(self.kind, &fill(name, 2, numbers, seed))?);
+            }
+            Ok(Cow::Owned(blocks))
+        };
+        Matrix::by_rows(self.kind, [rows, cols], draw, |error| error)
             .map(Weight::Packed)
             .map_err(wrong)
     }

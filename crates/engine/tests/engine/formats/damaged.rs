@@ -221,6 +221,28 @@ fn what_is_wrong_in_gguf_is_named() {
     assert!(gguf_error(&file).contains("tensor u: expected bytes after those of t"));
 }
 
+/// A matrix is packed some rows at a time: the place of a number that is not finite counts from the
+/// first row on.
+#[test]
+fn an_infinite_number_is_named_by_its_place_in_the_matrix() {
+    let (rows, cols) = (4500, 1024);
+    let mut bytes = vec![1; rows * Type::Q8_0.bytes(cols).unwrap()];
+    let last = bytes.len() - Type::Q8_0.block_bytes();
+    bytes[last..last + 2].copy_from_slice(&0x7c00_u16.to_le_bytes());
+    let tensor = TensorBytes {
+        name: "t",
+        shape: &[rows, cols],
+        kind: Type::Q8_0,
+        bytes: &bytes,
+    };
+    let mut tensors = Gguf::parse(write(&[], &[tensor]).unwrap().into())
+        .unwrap()
+        .tensors;
+    let error = tensors.weight("t", rows, cols).unwrap_err().to_string();
+    let expected = format!("found inf at {}", rows * cols - 32);
+    assert!(error.ends_with(&expected), "{error}");
+}
+
 #[test]
 fn missing_misshapen_and_infinite_tensors_are_named() {
     let read = Gguf::parse(make::gguf().into()).unwrap();
