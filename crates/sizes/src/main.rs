@@ -18,16 +18,16 @@ const SITE_WASM_BYTES: Bounds = [182_000, 284_000];
 /// Most wasm that one page fetches before its cells run, chunks included and the worker not.
 const PAGE_WASM_BYTES: Bounds = [546_500, 716_000];
 /// Most worker code that a cell waits for: the first file, and those with its own code.
-const CELL_WASM_BYTES: Bounds = [190_000, 320_000];
+const CELL_WASM_BYTES: Bounds = [190_500, 320_000];
 /// Largest file of the engine that loads and measures full-size models. The goal is 170 kB, which
 /// it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
-const ENGINE_WASM_BYTES: Bounds = [213_000, 241_000];
+const ENGINE_WASM_BYTES: Bounds = [213_500, 241_000];
 /// Largest file of the engine for the lab, which has vocabularies, pictures, storage, every kind of
 /// model and the cells that compute with an opened one besides.
-const LAB_WASM_BYTES: Bounds = [421_500, 469_000];
+const LAB_WASM_BYTES: Bounds = [423_000, 469_000];
 /// The same of the engine with 64-bit addresses, which only a nightly compiler makes: 2 % larger than
 /// its neighbour with 32 bits.
-const WIDE_WASM_BYTES: Bounds = [424_500, 0];
+const WIDE_WASM_BYTES: Bounds = [425_500, 0];
 /// Most wasm files of the whole site, those of the workers included.
 const SITE_WASM_FILES: usize = 125;
 /// Most wasm files that one page asks for, those of the worker included.
