@@ -124,13 +124,15 @@ impl<N: Norm> Trunk<N> {
         head: Option<Weight>,
     ) -> Result<Self> {
         let (c, eps) = (config.width, config.norm_eps);
+        // The largest first: what lies beside it while it is packed is free for the others then.
+        let tokens = source.weight(&format!("{prefix}wte.weight"), config.vocabulary, c)?;
         let mut blocks = Vec::new();
         for n in 0..config.layers {
             let name = format!("{prefix}h.{n}.");
             blocks.push(block(config, source, &name, activation, transposed)?);
         }
         Ok(Self {
-            tokens: source.weight(&format!("{prefix}wte.weight"), config.vocabulary, c)?,
+            tokens,
             positions: Some(matrix(
                 source,
                 &format!("{prefix}wpe.weight"),
