@@ -274,16 +274,57 @@ impl PackedBlocks {
             "{} bytes from row {first} on do not fit {self:?}",
             bytes.len()
         );
-        for (row, bytes) in (first..).zip(bytes.chunks_exact(row_bytes)) {
-            let blocks = bytes.chunks_exact(self.kind.block_bytes());
-            for (block, bytes) in blocks.enumerate() {
-                self.set_block(row, block, bytes);
+        let (mut row, mut rest) = (first, bytes);
+        while !rest.is_empty() {
+            let is_panel = row.is_multiple_of(PANEL_ROWS) && rest.len() >= PANEL_ROWS * row_bytes;
+            let (count, sets_lows) = if is_panel && self.kind.bits() < 8 {
+                self.set_lows(row / PANEL_ROWS, rest);
+                (PANEL_ROWS, false)
+            } else {
+                (1, true)
+            };
+            let (part, after) = rest.split_at(count * row_bytes);
+            for bytes in part.chunks_exact(row_bytes) {
+                let blocks = bytes.chunks_exact(self.kind.block_bytes());
+                for (block, bytes) in blocks.enumerate() {
+                    self.set_block(row, block, bytes, sets_lows);
+                }
+                row += 1;
+            }
+            rest = after;
+        }
+    }
+
+    /// Packs the low four bits of the numbers of a whole panel, whose rows `bytes` begins with: those
+    /// of four columns at a time, of two rows that share their bytes.
+    fn set_lows(&mut self, panel: usize, bytes: &[u8]) {
+        const LOW: u32 = 0x0f0f_0f0f;
+        let (kind, row_bytes) = (self.kind, self.row_bytes());
+        let (size, start) = (kind.block_bytes(), kind.block_bytes() - BLOCK / 2);
+        let panels = self.chunks.chunks_exact_mut(kind.panel_chunks());
+        let panel_blocks = panels.skip(panel * self.blocks).take(self.blocks);
+        for (block, chunks) in panel_blocks.enumerate() {
+            for quad in 0..PANEL_ROWS / 2 {
+                let [a, b] = [quad, quad + PANEL_ROWS / 2].map(|row| {
+                    let from = row * row_bytes + block * size + start;
+                    bytes[from..from + BLOCK / 2].as_chunks::<4>().0
+                });
+                for (n, (a, b)) in a.iter().zip(b).enumerate() {
+                    let (a, b) = (u32::from_le_bytes(*a), u32::from_le_bytes(*b));
+                    // Byte j has number j in its low and number j + 16 in its high half.
+                    let both = [a & LOW | (b & LOW) << 4, a >> 4 & LOW | b & !LOW];
+                    for (half, both) in both.into_iter().enumerate() {
+                        let to = &mut chunks[4 * half + n].0[4 * quad..4 * quad + 4];
+                        to.copy_from_slice(&both.to_le_bytes());
+                    }
+                }
             }
         }
     }
 
-    /// Packs one block of one row, in the form of a file.
-    fn set_block(&mut self, row: usize, block: usize, bytes: &[u8]) {
+    /// Packs one block of one row, in the form of a file; without the low four bits of its numbers
+    /// where [`Self::set_lows`] has packed them.
+    fn set_block(&mut self, row: usize, block: usize, bytes: &[u8], sets_lows: bool) {
         let (place, quad, upper) = (row % PANEL_ROWS, row % 4 * 4, row % PANEL_ROWS / 4);
         let kind = self.kind;
         let from = (row / PANEL_ROWS * self.blocks + block) * kind.panel_chunks();
@@ -293,7 +334,7 @@ impl PackedBlocks {
             for (step, four) in numbers.chunks_exact(4).enumerate() {
                 chunks[2 * step + upper].0[quad..quad + 4].copy_from_slice(four);
             }
-        } else {
+        } else if sets_lows || kind.bits() > 4 {
             // Fifth and sixth bits come first, number by number from the lowest bit on.
             let high = kind.bits() - 4;
             let (highs, lows) = numbers.split_at(4 * high);
@@ -306,7 +347,9 @@ impl PackedBlocks {
             // Byte j has number j in its low and number j + 16 in its high half.
             for (j, &pair) in lows.iter().enumerate() {
                 for (k, low) in [(j, pair & 15), (j + 16, pair >> 4)] {
-                    put(k / 4, k, 0, 15, low);
+                    if sets_lows {
+                        put(k / 4, k, 0, 15, low);
+                    }
                     if high > 0 {
                         let (chunk, shift) = high_place(k, high);
                         let bits = highs[high * k / 8] >> (high * k % 8) & mask;

@@ -199,6 +199,30 @@ fn a_packed_row_has_the_values_of_the_file() {
     assert_eq!((packed.bytes(), packed.activation_bits()), (8 * 18, 8));
 }
 
+/// Whole panels are packed in another way than single rows: the matrix is the same in whatever pieces
+/// its rows come.
+#[test]
+fn rows_are_packed_alike_in_pieces_of_any_size() {
+    let (rows, blocks) = (37, 3);
+    for kind in BlockType::ALL {
+        let row_bytes = blocks * kind.block_bytes();
+        let bytes: Vec<u8> = (0..rows * row_bytes)
+            .map(|n| (n * n / 7 + n) as u8)
+            .collect();
+        let whole = PackedBlocks::new(kind, &bytes, rows, 32 * blocks);
+        for pieces in [&[1; 37][..], &[8, 8, 8, 8, 5], &[3, 13, 16, 5], &[7, 1, 29]] {
+            let mut packed = PackedBlocks::zeros(kind, rows, 32 * blocks);
+            let mut first = 0;
+            for &count in pieces {
+                let piece = &bytes[first * row_bytes..(first + count) * row_bytes];
+                packed.set_rows(first, piece);
+                first += count;
+            }
+            assert!(first == rows && packed == whole, "{kind:?} in {pieces:?}");
+        }
+    }
+}
+
 /// Numbers of 5 and 6 bits in each of 19 rows, other ones in each.
 #[test]
 fn upper_bits_come_back_in_every_row() {

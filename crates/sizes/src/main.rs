@@ -21,13 +21,13 @@ const PAGE_WASM_BYTES: Bounds = [546_500, 716_000];
 const CELL_WASM_BYTES: Bounds = [190_500, 320_000];
 /// Largest file of the engine that loads and measures full-size models. The goal is 170 kB, which
 /// it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
-const ENGINE_WASM_BYTES: Bounds = [213_500, 241_000];
+const ENGINE_WASM_BYTES: Bounds = [214_000, 241_000];
 /// Largest file of the engine for the lab, which has vocabularies, pictures, storage, every kind of
 /// model and the cells that compute with an opened one besides.
-const LAB_WASM_BYTES: Bounds = [423_000, 469_000];
+const LAB_WASM_BYTES: Bounds = [424_000, 469_000];
 /// The same of the engine with 64-bit addresses, which only a nightly compiler makes: 2 % larger than
 /// its neighbour with 32 bits.
-const WIDE_WASM_BYTES: Bounds = [425_500, 0];
+const WIDE_WASM_BYTES: Bounds = [426_000, 0];
 /// Most wasm files of the whole site, those of the workers included.
 const SITE_WASM_FILES: usize = 125;
 /// Most wasm files that one page asks for, those of the worker included.

@@ -103,7 +103,8 @@ impl Matrix {
             let bytes = read(0..rows)?.into_owned();
             return Self::new(kind, rows, cols, bytes).map_err(wrong);
         };
-        let height = (PIECE / row_bytes).max(1);
+        // Whole panels are packed faster than single rows.
+        let height = (PIECE / row_bytes / kernel::PANEL_ROWS).max(1) * kernel::PANEL_ROWS;
         for first in (0..rows).step_by(height) {
             let range = first..rows.min(first + height);
             let bytes = read(range.clone())?;
@@ -539,6 +540,40 @@ mod tests {
             assert_eq!(again.dim(), matrix.dim());
             if kind == Type::Q8_0 {
                 assert_eq!(again, matrix);
+            }
+        }
+    }
+
+    /// Scales tell whether all numbers of blocks are finite, wherever in them an infinite one is.
+    #[test]
+    fn finite_scales_have_finite_numbers() {
+        for kind in Type::ALL.into_iter().chain([Type::Q6]) {
+            let count = 3 * kind.block_len();
+            let Ok(extreme) = quantize(kind, &vec![6e4; count]) else {
+                // No numbers are packed into it.
+                assert_eq!(kind, Type::Q6);
+                continue;
+            };
+            let has_blocks = kind.block_len() > 1;
+            let is_finite = |bytes: &[u8]| {
+                let mut numbers = vec![0.0; count];
+                dequantize(kind, bytes, &mut numbers).unwrap();
+                numbers.iter().all(|x| x.is_finite())
+            };
+            assert!(is_finite(&extreme));
+            assert_eq!(
+                kind.has_finite_scales(&extreme),
+                has_blocks,
+                "{}",
+                kind.name()
+            );
+            // An infinity in half precision, at each place of the last block.
+            for at in extreme.len() - kind.block_bytes()..extreme.len() - 1 {
+                let mut bytes = extreme.clone();
+                bytes[at..at + 2].copy_from_slice(&0x7c00_u16.to_le_bytes());
+                if kind.has_finite_scales(&bytes) {
+                    assert!(is_finite(&bytes), "{} at {at}", kind.name());
+                }
             }
         }
     }

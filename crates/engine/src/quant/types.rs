@@ -156,6 +156,25 @@ impl Type {
         self.form().bytes
     }
 
+    /// True where all scales and least weights of whole blocks are finite, and with them all
+    /// numbers: the largest scale times the largest number is far below the largest `f32`. False
+    /// for a type without blocks.
+    pub(crate) fn has_finite_scales(self, blocks: &[u8]) -> bool {
+        // In half precision.
+        let scales = match self {
+            Self::Q8_0 | Self::Q4_0 | Self::Q5_0 => 0..2,
+            Self::Q4_1 | Self::Q5_1 | Self::Q6 | Self::Q4K | Self::Q5K => 0..4,
+            Self::Q6K => 208..210,
+            Self::F32 | Self::F16 | Self::Bf16 => return false,
+        };
+        let is_finite = |bytes: &[u8; 2]| u16::from_le_bytes(*bytes) & 0x7c00 != 0x7c00;
+        let mut blocks = blocks.chunks_exact(self.block_bytes());
+        blocks.all(|block| {
+            let scales = block.get(scales.clone()).unwrap_or_default();
+            scales.as_chunks().0.iter().all(is_finite)
+        })
+    }
+
     /// The bytes that `numbers` elements take; `None` where they are not whole blocks, or too many
     /// for an address.
     pub fn bytes(self, numbers: usize) -> Option<usize> {
