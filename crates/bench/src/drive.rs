@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 /// Time between two looks at the page.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// A script: whether the lab has an open model. It has not after the model is closed.
+/// A script: true while the lab has an open model.
 pub(crate) const OPEN: &str = "return document.querySelector('.lab-facts') !== null";
 
 /// A script: presses the button that says `arguments[0]`; false where there is none that can be

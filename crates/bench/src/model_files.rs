@@ -1,7 +1,7 @@
 //! Large models as files: how fast the lab opens one, from an address, from the browser's storage
 //! and from the reader's disk, and how much memory that takes at most.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use browser_harness::{Chromium, ChromiumError, Habits, Logs, Server};
@@ -27,7 +27,7 @@ const FILE: &str = "model.gguf";
 const PANEL: usize = 1 << 20;
 
 /// Time between two looks at the browser's memory.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(200);
 
 /// The longest that a file may take to open.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -105,23 +105,26 @@ pub(crate) fn opened(dist: &Path, scratch: &Path, cases: &[Case]) -> Result<(), 
     Ok(())
 }
 
-/// Opens a file in each way and prints a line for it.
+/// Opens a file in each way, each in a browser of its own, and prints a line for it. What is stored
+/// by the first is found by the second, which has the same profile.
 async fn measure(server: &Server, case: &Case, file: &Path) -> Result<(), BenchError> {
     let bytes = std::fs::metadata(file)?.len();
-    let ways = [&[Way::Address, Way::Storage][..], &[Way::Disk]];
-    for (number, ways) in ways.into_iter().enumerate() {
-        let name = format!("files-{}-{number}", std::process::id());
-        let profile = std::env::temp_dir().join(name);
+    for ways in [&[Way::Address, Way::Storage][..], &[Way::Disk]] {
+        let profile = std::env::temp_dir().join(format!("files-{}", std::process::id()));
         let argument = format!("--user-data-dir={}", profile.display());
-        let chromium = Chromium::start_with(Logs::None, &[&argument]).await?;
-        for &way in ways {
-            let page = server.url(&format!("lab/?build={}", case.build()));
-            let line = open(&chromium, &page, way, file, &argument).await?;
-            println!("{}", line_of(case, way, bytes, &line));
+        let opened = async {
+            for &way in ways {
+                let chromium = Chromium::start_with(Logs::None, &[&argument]).await?;
+                let page = server.url(&format!("lab/?build={}", case.build()));
+                let line = open(&chromium, &page, way, file, &argument).await?;
+                println!("{}", line_of(case, way, bytes, &line));
+            }
+            Ok::<_, BenchError>(())
         }
-        drop(chromium);
+        .await;
         // Left by a browser that ended while it was written.
         let _ = std::fs::remove_dir_all(&profile);
+        opened?;
     }
     Ok(())
 }
@@ -146,7 +149,7 @@ fn line_of(case: &Case, way: Way, bytes: u64, opening: &Opening) -> serde_json::
         "file_mb": rounded(megabytes),
         "seconds": rounded(opening.seconds),
         "mb_per_s": rounded(megabytes / opening.seconds),
-        "processes_mb_at_most": rounded(opening.grown_bytes / 1e6),
+        "processes_grew_mb": rounded(opening.grown_bytes / 1e6),
         "storage_mb_per_s": opening.stored.map(|[bytes, ms]| rounded(bytes / 1000.0 / ms)),
         "facts": opening.facts,
     })
@@ -160,22 +163,8 @@ async fn open(
     argument: &str,
 ) -> Result<Opening, BenchError> {
     let client = chromium.client();
-    client
-        .goto("about:blank")
-        .await
-        .map_err(ChromiumError::from)?;
     client.goto(page).await.map_err(ChromiumError::from)?;
     wait(chromium, page, FORM, &[]).await?;
-    let mut stored = None;
-    if way == Way::Storage {
-        let read = client.execute_async(READ_STORED, Vec::new()).await;
-        let read = read.map_err(ChromiumError::from)?;
-        let both = [read[0].as_f64(), read[1].as_f64()];
-        let [Some(bytes), Some(ms)] = both else {
-            return Err(BenchError::NoResult(format!("the storage: {read}")));
-        };
-        stored = Some([bytes, ms]);
-    }
     let memory = || processes_bytes(argument).unwrap_or(f64::NAN);
     let before = memory();
     let mut begun = Instant::now();
@@ -206,19 +195,36 @@ async fn open(
         tokio::time::sleep(LOOK).await;
     }
     let seconds = begun.elapsed().as_secs_f64();
+    let grown_bytes = most.max(memory()) - before;
+    let facts = script(chromium, FACTS, &[]).await?;
+    let stored = match way {
+        Way::Storage => Some(read_stored(chromium).await?),
+        Way::Address | Way::Disk => None,
+    };
     Ok(Opening {
-        facts: script(chromium, FACTS, &[]).await?,
+        facts,
         seconds,
-        grown_bytes: most.max(memory()) - before,
+        grown_bytes,
         stored,
     })
+}
+
+/// Bytes and milliseconds of reading what is stored. The engine has the file open no more.
+async fn read_stored(chromium: &Chromium) -> Result<[f64; 2], BenchError> {
+    let client = chromium.client();
+    let read = client.execute_async(READ_STORED, Vec::new()).await;
+    let read = read.map_err(ChromiumError::from)?;
+    match [read[0].as_f64(), read[1].as_f64()] {
+        [Some(bytes), Some(ms)] => Ok([bytes, ms]),
+        _ => Err(BenchError::NoResult(format!("the storage: {read}"))),
+    }
 }
 
 /// Writes a GGUF file with the shape of a case's model and random weights, without a vocabulary.
 ///
 /// # Errors
 /// When the model is no Llama, or the file cannot be written.
-fn write(case: &Case, path: &PathBuf) -> Result<(), BenchError> {
+fn write(case: &Case, path: &Path) -> Result<(), BenchError> {
     let wrong = |what: &dyn std::fmt::Display| BenchError::File(format!("{}: {what}", case.name()));
     let shape = Shape::from_name(case.model()).map_err(|error| wrong(&error))?;
     let kind = Type::from_name(case.kind()).map_err(|error| wrong(&error))?;

@@ -31,7 +31,7 @@ Measures full-size models in headless Chromium: for each a JSON line with median
   --lighthouse   measure instead what Lighthouse says of each page with its settings for a phone; --runs and --only as above
   --soak MINUTES measure instead the memory of a long visit: all lessons by links, and a model in the lab, in rounds
   --files        measure instead how large models open as files, made with random weights: from an address, from the browser's
-                 storage and from the disk, with the most memory; --only names other models than all large ones
+                 storage and from the disk, with the memory of engine and browser; --only chooses among them
   --loop         measure instead how long a save takes until the open page shows it: of a lesson, a style sheet, a file of
                  src/, a cell's computation. Files of the project are changed meanwhile, and put back
   --dist DIR     the built site (dist)
@@ -122,18 +122,24 @@ impl Options {
         Ok(read)
     }
 
-    /// Whether they choose something else than the list of models.
-    pub(crate) fn measures_pages(&self) -> bool {
+    /// Whether lines of the list are measured, as they are or as files.
+    pub(crate) fn measures_models(&self) -> bool {
+        self.files || !self.measures_pages()
+    }
+
+    /// Whether they choose something else than the speed of models.
+    fn measures_pages(&self) -> bool {
         let visits = self.edits || self.trainings || self.pages || self.lighthouse || self.saves;
         visits || self.files || self.soak_minutes.is_some()
     }
 
     /// The lines of the list that they choose: all but those of large models, unless `--only` names
-    /// some. Of models as files it is the large ones, each once.
+    /// some. With `--files` and without `--only` they are the large ones; each is opened once, in
+    /// the build with relaxed SIMD.
     pub(crate) fn cases(&self) -> Vec<Case> {
         let chosen = |case: &Case| match self.only.is_empty() {
-            true if self.files => !case.is_usual() && case.build() == "relaxed",
-            true => case.is_usual(),
+            _ if self.files && case.build() != "relaxed" => false,
+            true => case.is_usual() != self.files,
             false => self.only.iter().any(|words| case.has_all(words)),
         };
         cases::all().filter(chosen).collect()
@@ -180,10 +186,8 @@ mod tests {
         assert_eq!(count(&["--beside", "2"]), Some(18));
         assert_eq!(count(&["--cpu", "avx2"]), Some(18));
         assert_eq!(count(&["--files"]), Some(6));
-        assert_eq!(
-            count(&["--files", "--only", "llama3-1b q8_0 relaxed"]),
-            Some(1)
-        );
+        assert_eq!(count(&["--files", "--only", "llama3-1b"]), Some(2));
+        assert_eq!(count(&["--files", "--only", "lama"]), Some(0));
         for wrong in [
             &["--runs", "2"][..],
             &["--only"],

@@ -145,11 +145,11 @@ unsafe fn widen_panel<V: Vector, W: Widen, const P: usize>(
     }
 }
 
-/// The product of four panels, `apart` rows from each other, with one token.
+/// The product of four panels with one token.
 ///
 /// # Safety
-/// `panels` is at the first panel of `inner` columns, `x` at one token, `out` at the first of
-/// 3 · `apart` + 8 numbers; P · LANES is 8.
+/// `panels` is at the first of four panels of `inner` columns, `apart` rows from each other, a
+/// multiple of 8; `x` is at one token, `out` at 3 · `apart` + 8 numbers; P · LANES is 8.
 #[inline(always)]
 unsafe fn four_panels<V: Vector, W: Widen, const P: usize>(
     panels: *const u16,

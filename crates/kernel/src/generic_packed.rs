@@ -104,9 +104,9 @@ unsafe fn panels<V: Vector, const P: usize, const N: usize>(
     }
 }
 
-/// The rows of each of four equal parts that are whole panels, of so many rows: one token is
-/// multiplied with a panel of each part at a time, so that the weights are read in four streams,
-/// each in the order of memory.
+/// The rows of each of four equal parts, made of whole panels, of `rows` rows; fewer than 32 are
+/// left over. One token is multiplied with one panel of each part at a time, so the weights are
+/// read in four streams.
 #[inline(always)]
 pub(super) fn quarter(rows: usize) -> usize {
     rows / (4 * PANEL_ROWS) * PANEL_ROWS
@@ -187,11 +187,11 @@ unsafe fn tile<V: Vector, const P: usize, const N: usize>(
     N
 }
 
-/// The product of four panels, `apart` rows from each other, with one token.
+/// The product of four panels with one token.
 ///
 /// # Safety
-/// `panels` is at the first panel of `inner` columns, `x` at one token, `out` at the first of
-/// 3 · `apart` + 8 numbers; P · LANES is 8.
+/// `panels` is at the first of four panels of `inner` columns, `apart` rows from each other, a
+/// multiple of 8; `x` is at one token, `out` at 3 · `apart` + 8 numbers; P · LANES is 8.
 #[inline(always)]
 unsafe fn four_panels<V: Vector, const P: usize>(
     panels: *const f32,

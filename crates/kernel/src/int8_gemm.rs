@@ -320,12 +320,13 @@ unsafe fn one_token_by_panels<E: OneToken, const BITS: usize>(
     }
 }
 
-/// The product with one token: reads every weight once.
+/// The product with one token: reads every weight once, but for the last panel, which may be read
+/// again.
 ///
 /// The panels are divided into `P` parts, and one panel of each part is multiplied at a time. So
-/// the weights are read in `P` streams, each in the order of memory from its begin to its end. With
-/// `P` neighbours at a time each stream would end after a panel, and a processor that fetches what
-/// lies ahead of a stream would begin anew (`BENCHMARKS.md`).
+/// the weights are read in `P` streams, each in the order of memory from its beginning to its end.
+/// With `P` neighbours at a time each stream would end after one panel, and the prefetcher would
+/// have to start again (`BENCHMARKS.md`).
 ///
 /// # Safety
 /// As [`matmul_blocks`], with one token and weights whose numbers have `BITS` bits.
@@ -375,9 +376,10 @@ unsafe fn one_token<E: OneToken, const BITS: usize, const P: usize>(
     // SAFETY: the caller vouches for the instruction set.
     let constants = unsafe { E::constants::<BITS>() };
     let each = panels.len().div_ceil(P);
-    for place in 0..each {
-        // Where fewer than `P` panels are left, the last one is read in place of those missing.
-        let number = |p: usize| (panels.start + p * each + place).min(panels.end - 1);
+    for step in 0..each {
+        // The last parts may be shorter: there the last panel of all is multiplied again, and gives
+        // the same numbers.
+        let number = |p: usize| (panels.start + p * each + step).min(panels.end - 1);
         let plain = (0..P).all(|p| weights.is_plain(number(p)));
         // SAFETY: panels of `blocks` blocks of `block_bytes` begin at `from`; the token has as many
         // blocks.

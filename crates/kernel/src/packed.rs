@@ -2,8 +2,8 @@
 //! loaded.
 //!
 //! Eight rows make a panel; the last panel is filled up with rows of zeros. Within a panel the
-//! numbers are in the order of the columns, so a product reads memory once, from its beginning to
-//! its end:
+//! numbers are in the order of the columns, so a product reads each panel once, from its beginning
+//! to its end:
 //!
 //! ```text
 //! matrix [M, K]                          memory
@@ -295,8 +295,8 @@ impl PackedBlocks {
         }
     }
 
-    /// Packs the low four bits of the numbers of a whole panel, whose rows `bytes` begins with: those
-    /// of four columns at a time, of two rows that share their bytes.
+    /// Packs the low four bits of a whole panel, whose eight rows are the first of `bytes`: four
+    /// columns of two rows at a time, rows r and r + 4, which share their bytes.
     fn set_lows(&mut self, panel: usize, bytes: &[u8]) {
         const LOW: u32 = 0x0f0f_0f0f;
         let (kind, row_bytes) = (self.kind, self.row_bytes());

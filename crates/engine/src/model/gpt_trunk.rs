@@ -124,7 +124,7 @@ impl<N: Norm> Trunk<N> {
         head: Option<Weight>,
     ) -> Result<Self> {
         let (c, eps) = (config.width, config.norm_eps);
-        // The largest first: what lies beside it while it is packed is free for the others then.
+        // The largest matrix first: the memory that packing it needs is free again for the blocks.
         let tokens = source.weight(&format!("{prefix}wte.weight"), config.vocabulary, c)?;
         let mut blocks = Vec::new();
         for n in 0..config.layers {

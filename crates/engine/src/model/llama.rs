@@ -171,10 +171,12 @@ impl Llama {
         config.check()?;
         let (v, c) = (config.vocabulary, config.width);
         let prefix = prefix(source, &["", "model."], "embed_tokens.weight");
-        // The largest first: what lies beside it while it is packed is free for the others then.
+        // The largest matrix first: the memory that packing it needs is free again for the blocks.
         let tokens = source.weight(&format!("{prefix}embed_tokens.weight"), v, c)?;
         let own_head = source.shape("lm_head.weight").is_some();
-        let head = own_head.then(|| source.weight("lm_head.weight", v, c));
+        let head = own_head
+            .then(|| source.weight("lm_head.weight", v, c))
+            .transpose()?;
         let blocks = (0..config.layers).map(|n| {
             let window = config.windows.get(n).copied().flatten();
             load_block(&config, source, &format!("{prefix}layers.{n}"), window)
@@ -185,7 +187,7 @@ impl Llama {
             positions: None,
             blocks,
             norm: RmsNorm::load(source, &format!("{prefix}norm"), c, config.norm_eps)?,
-            head: head.transpose()?,
+            head,
         };
         Ok(Self { config, trunk })
     }

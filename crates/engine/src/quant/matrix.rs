@@ -39,10 +39,15 @@ fn check_length(
     if length == Some(bytes) {
         return Ok(());
     }
-    Err(QuantError::Length {
-        expected: format!("{:?} in {}", [rows, cols], kind.name()),
-        found: format!("{bytes} bytes"),
-    })
+    Err(wrong_length(kind, [rows, cols], format!("{bytes} bytes")))
+}
+
+/// The error of bytes that are not a matrix of a shape and type.
+fn wrong_length(kind: Type, shape: [usize; 2], found: String) -> QuantError {
+    QuantError::Length {
+        expected: format!("{shape:?} in {}", kind.name()),
+        found,
+    }
 }
 
 /// The storage of a matrix.
@@ -82,8 +87,8 @@ impl Matrix {
         Ok(Self(Arc::new(packed)))
     }
 
-    /// A matrix `[rows, cols]` of which `read` gives the blocks of some rows. A type with a kernel
-    /// for blocks is packed a few rows at a time, so that the blocks of all rows are never in memory
+    /// A matrix `[rows, cols]` whose blocks `read` returns for a range of rows. A type with a kernel
+    /// for blocks is packed a few rows at a time, so the blocks of all rows are never in memory
     /// beside the matrix.
     ///
     /// # Errors
@@ -95,6 +100,14 @@ impl Matrix {
         wrong: impl Fn(QuantError) -> E,
     ) -> std::result::Result<Self, E> {
         let row_bytes = kind.bytes(cols).unwrap_or_default();
+        let bytes = row_bytes.checked_mul(rows);
+        if bytes.is_none_or(|bytes| bytes > isize::MAX as usize) {
+            return Err(wrong(wrong_length(
+                kind,
+                [rows, cols],
+                "too many rows".to_owned(),
+            )));
+        }
         let empty = match row_bytes {
             0 => None,
             _ => Blocks::empty(kind, rows, cols),
@@ -108,7 +121,10 @@ impl Matrix {
         for first in (0..rows).step_by(height) {
             let range = first..rows.min(first + height);
             let bytes = read(range.clone())?;
-            check_length(kind, [range.len(), cols], bytes.len()).map_err(&wrong)?;
+            if bytes.len() != range.len() * row_bytes {
+                let found = format!("{} bytes for rows {range:?}", bytes.len());
+                return Err(wrong(wrong_length(kind, [rows, cols], found)));
+            }
             packed.set_rows(first, &bytes);
         }
         Ok(Self(Arc::new(Packed::Blocks(packed))))
@@ -544,38 +560,55 @@ mod tests {
         }
     }
 
-    /// Scales tell whether all numbers of blocks are finite, wherever in them an infinite one is.
+    /// Scales tell whether all numbers of blocks are finite: where an infinity in half precision is
+    /// written to each place in turn, and everything else is as large as it can be.
     #[test]
     fn finite_scales_have_finite_numbers() {
-        for kind in Type::ALL.into_iter().chain([Type::Q6]) {
-            let count = 3 * kind.block_len();
-            let Ok(extreme) = quantize(kind, &vec![6e4; count]) else {
-                // No numbers are packed into it.
-                assert_eq!(kind, Type::Q6);
-                continue;
-            };
-            let has_blocks = kind.block_len() > 1;
-            let is_finite = |bytes: &[u8]| {
-                let mut numbers = vec![0.0; count];
-                dequantize(kind, bytes, &mut numbers).unwrap();
-                numbers.iter().all(|x| x.is_finite())
-            };
-            assert!(is_finite(&extreme));
-            assert_eq!(
-                kind.has_finite_scales(&extreme),
-                has_blocks,
+        for kind in Type::ALL {
+            // The largest finite number in half precision, at even places, and the largest numbers.
+            let largest = [0xff, 0x7b].repeat(2 * kind.block_bytes());
+            let bytes = &largest[..2 * kind.block_bytes()];
+            let mut infinite = 0;
+            for at in kind.block_bytes()..2 * kind.block_bytes() - 1 {
+                let mut bytes = bytes.to_vec();
+                bytes[at..at + 2].copy_from_slice(&0x7c00_u16.to_le_bytes());
+                let mut numbers = vec![0.0; 2 * kind.block_len()];
+                dequantize(kind, &bytes, &mut numbers).unwrap();
+                let is_finite = numbers.iter().all(|x| x.is_finite());
+                infinite += usize::from(!is_finite);
+                if kind.block_len() > 1 {
+                    let found = kind.has_finite_scales(&bytes);
+                    assert_eq!(found, is_finite, "{} at {at}", kind.name());
+                } else {
+                    assert!(!kind.has_finite_scales(&bytes));
+                }
+            }
+            assert!(
+                infinite > 0 || kind == Type::F32 || kind == Type::Bf16,
                 "{}",
                 kind.name()
             );
-            // An infinity in half precision, at each place of the last block.
-            for at in extreme.len() - kind.block_bytes()..extreme.len() - 1 {
-                let mut bytes = extreme.clone();
-                bytes[at..at + 2].copy_from_slice(&0x7c00_u16.to_le_bytes());
-                if kind.has_finite_scales(&bytes) {
-                    assert!(is_finite(&bytes), "{} at {at}", kind.name());
-                }
-            }
         }
+    }
+
+    /// A scale that half precision does not hold, in the last of several pieces.
+    #[test]
+    fn a_matrix_whose_last_scale_does_not_fit_becomes_q8_0() {
+        let (rows, cols) = (2 * PIECE / 896, 1024);
+        let mut bytes = quantize(Type::Q6K, &vec![0.25; rows * cols]).unwrap();
+        // The scale of the last block times those of its groups, in signed bytes, is too large.
+        let last = bytes.len() - Type::Q6K.block_bytes();
+        bytes[last + 192..last + 208].fill(127);
+        bytes[last + 208..].copy_from_slice(&0x7bff_u16.to_le_bytes());
+        let stored = Matrix::new(Type::Q6K, rows, cols, bytes).unwrap();
+        let fast = stored.fast().unwrap();
+        assert_eq!((fast.kind(), fast.dim()), (Type::Q8_0, (rows, cols)));
+        let [a, b] = [&stored, &fast].map(|one| one.rows(&[0]).unwrap());
+        assert!(
+            a.iter()
+                .zip(&b)
+                .all(|(a, b)| (a - b).abs() < 1e-2 * a.abs())
+        );
     }
 
     #[test]
@@ -588,6 +621,23 @@ mod tests {
             };
             Matrix::by_rows(kind, [2, cols], read, |error| error.to_string())
         };
+        // A second piece that is shorter than its rows, and more rows than there are addresses.
+        let (rows, cols) = (2 * PIECE / 1088, 1024);
+        let read = |range: Range<usize>| {
+            let missing = if range.start > 0 { 34 } else { 0 };
+            Ok(Cow::Owned(vec![0; 1088 * range.len() - missing]))
+        };
+        let found = Matrix::by_rows(Type::Q8_0, [rows, cols], read, |error| error).unwrap_err();
+        let found = found.to_string();
+        assert!(
+            found.starts_with(&format!("expected [{rows}, {cols}] in Q8_0, found "))
+                && found.ends_with(" bytes for rows 3848..7696"),
+            "{found}"
+        );
+        let read = |_| Ok(Cow::Borrowed(&[][..]));
+        let found = Matrix::by_rows(Type::Q8_0, [usize::MAX, 32], read, |error| error);
+        assert!(found.unwrap_err().to_string().ends_with("too many rows"));
+
         assert!(by_rows(Type::Q8_0, 32, Ok(68)).is_ok());
         for (kind, cols, bytes, expected) in [
             (Type::Q8_0, 32, Err("the disk is gone"), "the disk is gone"),
@@ -596,7 +646,7 @@ mod tests {
                 Type::Q8_0,
                 32,
                 Ok(67),
-                "expected [2, 32] in Q8_0, found 67 bytes",
+                "expected [2, 32] in Q8_0, found 67 bytes for rows 0..2",
             ),
             (
                 Type::Q8_0,

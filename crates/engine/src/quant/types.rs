@@ -170,8 +170,8 @@ impl Type {
         let is_finite = |bytes: &[u8; 2]| u16::from_le_bytes(*bytes) & 0x7c00 != 0x7c00;
         let mut blocks = blocks.chunks_exact(self.block_bytes());
         blocks.all(|block| {
-            let scales = block.get(scales.clone()).unwrap_or_default();
-            scales.as_chunks().0.iter().all(is_finite)
+            let scales = block.get(scales.clone());
+            scales.is_some_and(|scales| scales.as_chunks().0.iter().all(is_finite))
         })
     }
 

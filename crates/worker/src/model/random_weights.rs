@@ -90,8 +90,8 @@ mod tests {
 
     #[test]
     fn weights_packed_while_they_are_drawn_are_the_formulas() {
-        // More rows than one panel holds.
-        let (rows, cols) = (PANEL / 64 + 5, 64);
+        // More rows than one panel holds, and more than are packed at once.
+        let (rows, cols) = (130_000, 64);
         let shapes = vec![("a.weight".to_owned(), vec![rows, cols])];
         for kind in [Type::F32, Type::Q8_0, Type::Q4_0] {
             let mut weights = RandomWeights::new(3, shapes.clone(), kind);

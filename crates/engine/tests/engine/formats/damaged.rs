@@ -221,8 +221,8 @@ fn what_is_wrong_in_gguf_is_named() {
     assert!(gguf_error(&file).contains("tensor u: expected bytes after those of t"));
 }
 
-/// A matrix is packed some rows at a time: the place of a number that is not finite counts from the
-/// first row on.
+/// A matrix is packed a few rows at a time; the reported position of a number that is not finite
+/// still counts from the first row.
 #[test]
 fn an_infinite_number_is_named_by_its_place_in_the_matrix() {
     let (rows, cols) = (4500, 1024);
