@@ -21,7 +21,7 @@ const PAGE_WASM_BYTES: Bounds = [546_500, 716_000];
 const CELL_WASM_BYTES: Bounds = [190_500, 320_000];
 /// Largest file of the engine that loads and measures full-size models. The goal is 170 kB, which
 /// it misses (`BENCHMARKS.md` says by what): this keeps it from growing.
-const ENGINE_WASM_BYTES: Bounds = [214_000, 241_000];
+const ENGINE_WASM_BYTES: Bounds = [215_000, 241_000];
 /// Largest file of the engine for the lab, which has vocabularies, pictures, storage, every kind of
 /// model and the cells that compute with an opened one besides.
 const LAB_WASM_BYTES: Bounds = [424_000, 469_000];
