@@ -275,15 +275,7 @@ fn write(case: &Case, path: &Path) -> Result<(), BenchError> {
         }
         tensors.push((name, shape, kind, bytes));
     }
-    let borrowed: Vec<_> = tensors
-        .iter()
-        .map(|(name, shape, kind, bytes)| TensorBytes {
-            name,
-            shape,
-            kind: *kind,
-            bytes,
-        })
-        .collect();
+    let borrowed: Vec<_> = tensors.iter().map(TensorBytes::from).collect();
     let file = gguf::write(&metadata, &borrowed).map_err(|error| wrong(&error))?;
     std::fs::write(path, file)?;
     Ok(())

@@ -1,5 +1,5 @@
 //! Reading a file's directory allocates at most 16 times the file's size and a mebibyte, whatever
-//! the file says.
+//! the file says; and a matrix of a stored file is packed without all of its bytes beside it.
 #![cfg(not(target_family = "wasm"))]
 #![allow(
     unsafe_code,
@@ -11,21 +11,41 @@
 mod make;
 
 use engine::format::{
-    file_bytes::FileBytes, gguf::Gguf, llama2c::Llama2c, safetensors::SafeTensors,
+    file_bytes::{FileBytes, ReadAt},
+    gguf::Gguf,
+    llama2c::Llama2c,
+    safetensors::SafeTensors,
 };
+use engine::parameters::{Parameters, Weight};
+use engine::quant::Type;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use tools::TensorBytes;
+use tools::gguf::write;
 
-/// The system's allocator, which adds up what this thread asked for.
+/// The system's allocator, which adds up what this thread asked for, and notes the most that it
+/// held.
 struct Counting;
 
 thread_local! {
     static ALLOCATED: Cell<usize> = const { Cell::new(0) };
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    static MOST_HELD: Cell<isize> = const { Cell::new(0) };
 }
 
 fn add(bytes: usize) {
     // A thread that ends may have no counter any more.
     let _ = ALLOCATED.try_with(|sum| sum.set(sum.get() + bytes));
+    hold(bytes.cast_signed());
+}
+
+/// Notes that so many bytes more are held, or fewer.
+fn hold(bytes: isize) {
+    let held = HELD.try_with(|held| {
+        held.set(held.get() + bytes);
+        held.get()
+    });
+    let _ = MOST_HELD.try_with(|most| most.set(most.get().max(held.unwrap_or(0))));
 }
 
 // SAFETY: each call goes to the system's allocator unchanged; counting allocates nothing.
@@ -37,12 +57,14 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        hold(-layout.size().cast_signed());
         // SAFETY: the pointer came from `System` with this layout.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         add(size);
+        hold(-layout.size().cast_signed());
         // SAFETY: the pointer came from `System` with this layout; the caller promises the rest.
         unsafe { System.realloc(pointer, layout, size) }
     }
@@ -196,4 +218,44 @@ fn the_vocabulary_of_gpt2() {
         &std::fs::read(path).unwrap(),
         Gguf::parse,
     );
+}
+
+/// A file that lies elsewhere than in memory that is counted here.
+struct Elsewhere(&'static [u8]);
+
+impl ReadAt for Elsewhere {
+    fn size(&self) -> usize {
+        self.0.len()
+    }
+
+    fn read_at(&self, start: usize, place: &mut [u8]) -> Result<(), String> {
+        place.copy_from_slice(&self.0[start..start + place.len()]);
+        Ok(())
+    }
+}
+
+/// Types with a kernel for blocks, whose rows are packed as they are read.
+#[test]
+fn a_stored_matrix_is_packed_beside_a_part_of_its_bytes() {
+    let (rows, cols) = (20_000, 1024);
+    for kind in [Type::Q8_0, Type::Q4_0, Type::Q4_1, Type::Q5_1] {
+        let bytes = vec![0; kind.bytes(rows * cols).unwrap()];
+        let tensor = TensorBytes {
+            name: "t",
+            shape: &[rows, cols],
+            kind,
+            bytes: &bytes,
+        };
+        let file = FileBytes::stored(Elsewhere(write(&[], &[tensor]).unwrap().leak()));
+        let mut tensors = Gguf::parse(file).unwrap().tensors;
+        let before = HELD.with(Cell::get);
+        MOST_HELD.with(|most| most.set(before));
+        let Weight::Packed(matrix) = tensors.weight("t", rows, cols).unwrap() else {
+            panic!("it is packed");
+        };
+        let most = MOST_HELD.with(Cell::get) - before;
+        let size = matrix.size().cast_signed();
+        println!("{}: {size} bytes, at most {most} held", kind.name());
+        assert!(size <= most && most < size + (6 << 20), "{}", kind.name());
+    }
 }

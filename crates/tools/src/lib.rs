@@ -39,3 +39,15 @@ pub struct TensorBytes<'a> {
     /// Its numbers in that form.
     pub bytes: &'a [u8],
 }
+
+impl<'a> From<&'a (String, Vec<usize>, Type, Vec<u8>)> for TensorBytes<'a> {
+    /// The tensor of a name, a shape, a form and its numbers in that form.
+    fn from((name, shape, kind, bytes): &'a (String, Vec<usize>, Type, Vec<u8>)) -> Self {
+        Self {
+            name,
+            shape,
+            kind: *kind,
+            bytes,
+        }
+    }
+}

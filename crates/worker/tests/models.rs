@@ -61,25 +61,17 @@ fn small_gguf() -> Vec<u8> {
         }
     }
     tensors.push(("output_norm.weight".to_owned(), vec![width]));
-    let packed = tensors.iter().map(|(name, shape)| {
+    let packed = tensors.into_iter().map(|(name, shape)| {
         let kind = if shape.len() == 2 {
             Type::Q4_0
         } else {
             Type::F32
         };
-        let numbers = fill(name, shape.len(), shape.iter().product(), 0);
+        let numbers = fill(&name, shape.len(), shape.iter().product(), 0);
         (name, shape, kind, quantize(kind, &numbers).unwrap())
     });
     let packed: Vec<_> = packed.collect();
-    let tensors: Vec<_> = packed
-        .iter()
-        .map(|(name, shape, kind, bytes)| TensorBytes {
-            name,
-            shape,
-            kind: *kind,
-            bytes,
-        })
-        .collect();
+    let tensors: Vec<_> = packed.iter().map(TensorBytes::from).collect();
     write(&metadata, &tensors).unwrap()
 }
 

@@ -109,15 +109,7 @@ fn gguf(kinds: &[Type], metadata: &[(&str, Value)], more: &[(&str, ArrayD<f32>)]
         )
     });
     let packed: Vec<_> = packed.collect();
-    let tensors: Vec<_> = packed
-        .iter()
-        .map(|(name, shape, kind, bytes)| TensorBytes {
-            name,
-            shape,
-            kind: *kind,
-            bytes,
-        })
-        .collect();
+    let tensors: Vec<_> = packed.iter().map(TensorBytes::from).collect();
     Files::new("small.gguf", write(&all, &tensors).unwrap())
 }
 
